@@ -23,7 +23,7 @@ MADE := build/install
 
 # What is in arch/ lies beside sfu.h, as there. In a folder of its own: another package may have an arch/, too.
 INSTALLED_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h)
-INSTALLED_FILES = $(patsubst %,$(BINDIR)/%,$(TOOLS_INSTALLED) $(TOOLS_SCRIPTS)) \
+INSTALLED_FILES = $(patsubst %,$(BINDIR)/%,$(TOOLS_INSTALLED)) \
     $(TOOLS_INSTALLED:%=$(MANDIR)/man1/%.1) \
     $(INSTALLED_HEADERS:%=$(INCLUDEDIR)/sfu/%) $(LIBDIR)/libsfu.a $(LIBDIR)/pkgconfig/sfu.pc \
     $(LIBDIR)/cmake/sfu/sfu-config.cmake $(LIBDIR)/cmake/sfu/sfu-config-version.cmake
@@ -59,7 +59,7 @@ install-files:
 ## [tools] install: tools, manual pages, headers, libsfu.a, sfu.pc, CMake's files, below DESTDIR and PREFIX (/usr/local)
 install: tools tools-pages $(MADE)/libsfu.a install-files
 	install -d $(INSTALLED_FOLDERS)
-	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_SCRIPTS:%=$(TOOLS)/%) $(DESTDIR)$(BINDIR)
+	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(BINDIR)
 	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(MANDIR)/man1
 	for header in $(INSTALLED_HEADERS); do install -m 644 $$header $(DESTDIR)$(INCLUDEDIR)/sfu/$$header || exit 1; done
 	install -m 644 $(MADE)/libsfu.a $(DESTDIR)$(LIBDIR)

@@ -31,7 +31,7 @@ SKIPPED = {"build", ".git", "Cargo.lock"}
 # Files, and the switch that leaves them out. All but the last need the printer.
 PARTS = (("port/print/sfu_print", None), ("port/print/sfu_build_id", None), ("port/print/sfu_cycles", "SFU_NO_CYCLES"),
          ("port/print/sfu_record", "SFU_NO_RECORD"), ("port/print/sfu_all", "SFU_NO_ALL"),
-         ("port/symbols/sfu_symbols", "SFU_NO_SYMBOLS"))
+         ("port/print/sfu_start", "SFU_NO_START"), ("port/symbols/sfu_symbols", "SFU_NO_SYMBOLS"))
 
 
 def read(file):
@@ -70,7 +70,7 @@ def without(switch, text):
 
 def parts(suffix):
     """The PARTS, each between its switch."""
-    own = {os.path.basename(name) + ".h" for name, _ in PARTS} | {"sfu.h"}
+    own = {os.path.basename(name) + ".h" for name, _ in PARTS} | {"sfu.h", "sfu_arch.h"}
     text = [without(switch, part(name + suffix, set(own))) for name, switch in PARTS]
     return without("SFU_NO_PRINT", "".join(text[:-1])) + text[-1]
 
@@ -136,8 +136,8 @@ def tarball(file, name):
 
 
 def renamed(text, prefix):
-    """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay."""
-    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
+    """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay, as does sfu-link's symbol."""
+    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_(?!link_data)", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
 
 
 def main(out, prefix="sfu_"):

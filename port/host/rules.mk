@@ -6,6 +6,7 @@
 #     sfu-gen     libelf; and Zydis 4, if it is there, which reads machine code of x86_64. ZYDIS=no: by CFI alone
 #     sfu-lint    libelf; Zydis, as above, for calls of x86_64 (--frames); and libdw, which names the object files of
 #                 functions by DWARF. LIBDW=no: by symbols alone
+#     sfu-link    libelf
 #     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
 # STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
 # compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW, STATIC_ZYDIS. Debian has no libZydis.a: there the
@@ -43,27 +44,23 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     trace_threads.c trace_write.c trace_features.c trace_calls.c trace_slide.c trace_gdb.c trace_fold.c trace_flame.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
+TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c run.c) \
+    $(addprefix port/host/common/,abi.c image.c report.c)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
     sfu.h
 
 .PHONY: tools tools-needed tools-bench
 ## [tools] tools: sfu-gen, sfu-link, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: less
-TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
+TOOLS_INSTALLED := sfu-gen sfu-link sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
 TOOLS_LINT_LIBRARIES = $(TOOLS_ZYDIS) \
     $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
 # `make install` only says what is missing.
 tools-needed:
 	@test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
-TOOLS_SCRIPTS := sfu-link
-tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_SCRIPTS:%=$(TOOLS)/%)
-
-# It needs nothing but sfu-gen.
-$(TOOLS)/sfu-link: port/host/link/sfu-link
-	@mkdir -p $(@D)
-	@cp $< $@
+tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
 # A tool's --help, as lines of C.
-vpath sfu-%.txt port/host/gen port/host/lint port/host/trace
+vpath sfu-%.txt port/host/gen port/host/link port/host/lint port/host/trace
 vpath formats.txt port/host/trace
 $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
@@ -74,6 +71,10 @@ $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host
 	$(if $(TOOLS_ZYDIS),,@echo 'sfu-gen is built without $(if $(STATIC),libZydis.a,Zydis 4 (libzydis-dev)): it does' \
 	    'not read code of x86_64')
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_GEN) $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
+
+$(TOOLS)/sfu-link: $(TOOLS_LINK) $(TOOLS_HEADERS) $(TOOLS)/sfu-link.txt.h port/host/rules.mk | tools-needed
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINK) $(LDFLAGS) $(TOOLS_LIBELF) -o $@
 
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)

@@ -8,7 +8,7 @@
 set -u
 out=$1
 gen=$(realpath "$2")
-link=$PWD/port/host/link/sfu-link
+link=$PWD/build/tools/sfu-link
 export SFU_GEN=$gen
 rm -rf "$out"
 mkdir -p "$out"

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "command.h"
+#include "common/image.h"
+#include "common/report.h"
+#include "run.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Words ----------------------------------------------------------------------------------------------------- */
+
+static void add_text(struct words *words, const char *text, size_t size)
+{
+    char *added = zeroed(size + 1, 1);
+
+    memcpy(added, text, size);
+    words->list = grow(words->list, words->num, sizeof *words->list);
+    words->list[words->num++] = added;
+    words->list = grow(words->list, words->num, sizeof *words->list);
+    words->list[words->num] = NULL;
+}
+
+void words_add(struct words *words, const char *text)
+{
+    add_text(words, text, strlen(text));
+}
+
+static void see(struct words *seen, const char *word, unsigned depth);
+
+/* The next word of a response file at *TEXT, without its quotes, into WORD. Returns false at the end. */
+static bool next_word(const char **text, char *word)
+{
+    const char *p = *text + strspn(*text, " \t\r\n\f\v");
+    char quote = '\0';
+
+    if (*p == '\0')
+        return false;
+    for (; *p != '\0' && (quote != '\0' || strchr(" \t\r\n\f\v", *p) == NULL); p++) {
+        if (*p == '\\' && p[1] != '\0' && quote != '\'')
+            *word++ = *++p;
+        else if (quote == '\0' && (*p == '"' || *p == '\''))
+            quote = *p;
+        else if (*p == quote)
+            quote = '\0';
+        else
+            *word++ = *p;
+    }
+    *word = '\0';
+    *text = p;
+    return true;
+}
+
+/* The words of the response file NAME. Returns false if there is no such file: the word is taken as it is. */
+static bool see_file(struct words *seen, const char *name, unsigned depth)
+{
+    char *text = read_text(name), *word;
+    const char *p = text;
+
+    if (text == NULL)
+        return false;
+    word = zeroed(strlen(text) + 1, 1);
+    while (next_word(&p, word))
+        see(seen, word, depth + 1);
+    free(word);
+    free(text);
+    return true;
+}
+
+enum { MAX_DEPTH = 16 }; /* of response files that name response files */
+
+/* Adds WORD, and what is in it. */
+static void see(struct words *seen, const char *word, unsigned depth)
+{
+    if (word[0] == '@' && depth < MAX_DEPTH && see_file(seen, word + 1, depth))
+        return;
+    if (strncmp(word, "-Wl,", 4) != 0) {
+        words_add(seen, word);
+        return;
+    }
+    for (word += 4; *word != '\0'; word += word[0] == ',') {
+        size_t size = strcspn(word, ",");
+
+        add_text(seen, word, size);
+        word += size;
+    }
+}
+
+/* ---- What a command is ----------------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Whether one of the NUM texts at LIST is TEXT. */
+static bool is_one_of(const char *text, const char *const *list, size_t num)
+{
+    size_t i;
+
+    for (i = 0; i < num; i++)
+        if (strcmp(text, list[i]) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof((list)[0]))
+
+/* Whether the program at PATH is a linker: a part of its name says so, as in aarch64-linux-gnu-ld.bfd, ld.lld-14 and
+ * rust-lld. */
+static bool is_linker(const char *path)
+{
+    static const char *const linkers[] = {"ld", "ld64", "lld", "gold", "mold", "wild", "bfd"};
+    const char *name = base_name(path);
+    char part[16];
+
+    while (*name != '\0') {
+        size_t size = strcspn(name, "-.");
+
+        if (size < sizeof part) {
+            memcpy(part, name, size);
+            part[size] = '\0';
+            if (IS_ONE_OF(part, linkers))
+                return true;
+        }
+        name += size + (name[size] != '\0');
+    }
+    return false;
+}
+
+/* Programs that run the command behind them. */
+static size_t skip_launchers(const struct words *words)
+{
+    static const char *const launchers[] = {"ccache", "sccache", "distcc", "nice", "time", "env"};
+    size_t i = 0;
+
+    while (i + 1 < words->num && (IS_ONE_OF(base_name(words->list[i]), launchers) ||
+                                  (i > 0 && strchr(words->list[i], '=') != NULL)))
+        i++;
+    return i;
+}
+
+/* Options whose next word is no file that is linked. */
+static bool takes_word(const char *word)
+{
+    static const char *const options[] = {"-o",      "--output", "-T",       "--script", "-e",      "--entry",
+                                          "-m",      "-z",       "-L",       "-u",       "-Map",    "-soname",
+                                          "-h",      "-MF",      "-MT",      "-MQ",      "-I",      "-isystem",
+                                          "-include", "-flavor", "-target",  "-arch",    "-D",      "-U",
+                                          "-x",      "--param",  "-mllvm",   "-plugin",  "--sysroot", "-R",
+                                          "--just-symbols", "-b", "--format", "-A", "--defsym", "-dT"};
+
+    return IS_ONE_OF(word, options);
+}
+
+/* What the words say of the output: its name, and whether there is an image. */
+static void read_words(struct command *command, size_t first)
+{
+    static const char *const others[] = {"-r", "-i", "-Ur", "--relocatable", "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
+                                         "-###", "--version", "--help"};
+    const struct words *seen = &command->seen;
+    bool inputs = false;
+    size_t i;
+
+    command->output = "a.out";
+    for (i = first; i < seen->num; i++) {
+        const char *word = seen->list[i];
+
+        if (IS_ONE_OF(word, others))
+            return;
+        if (strncmp(word, "--output=", 9) == 0)
+            command->output = word + 9;
+        else if ((strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0) && i + 1 < seen->num)
+            command->output = seen->list[i + 1];
+        else if (strncmp(word, "-o", 2) == 0 && word[2] != '\0')
+            command->output = word + 2;
+        if (takes_word(word))
+            i++;
+        else
+            inputs |= word[0] != '-' || word[1] == '\0' || strncmp(word, "-l", 2) == 0;
+    }
+    command->links = inputs && strcmp(command->output, "/dev/null") != 0;
+}
+
+/* Whether the script NAME asks for sfu_room, or includes another one, which may. */
+static bool script_has_room(const char *name)
+{
+    char *text = read_text(name);
+    bool found = text != NULL && (strstr(text, "sfu_room") != NULL || strstr(text, "INCLUDE") != NULL);
+
+    free(text);
+    return found;
+}
+
+static void read_scripts(struct command *command)
+{
+    const struct words *seen = &command->seen;
+    size_t i;
+
+    for (i = 0; i < seen->num && !command->has_room; i++) {
+        const char *word = seen->list[i];
+
+        if ((strcmp(word, "-T") == 0 || strcmp(word, "--script") == 0 || strcmp(word, "-dT") == 0) &&
+            i + 1 < seen->num)
+            word = strcmp(seen->list[i + 1], "-Xlinker") == 0 && i + 2 < seen->num ? seen->list[i + 2]
+                                                                                  : seen->list[i + 1];
+        else if (strncmp(word, "--script=", 9) == 0)
+            word += 9;
+        else if (strncmp(word, "-T", 2) == 0)
+            word += 2;
+        else if (word[0] == '-')
+            continue;
+        command->has_room = script_has_room(word);
+    }
+}
+
+/* cargo hands over the arguments alone, and expects that its linker is one. */
+static const char *default_program(const struct words *words)
+{
+    const char *program = getenv("SFU_LINKER");
+    size_t i;
+
+    for (i = 0; program == NULL && i < words->num; i++)
+        if (strncmp(words->list[i], "-Wl,", 4) == 0 || strcmp(words->list[i], "-nodefaultlibs") == 0)
+            program = "cc";
+    if (program != NULL)
+        return program;
+    return find_program("ld.lld") ? "ld.lld" : find_program("rust-lld") ? "rust-lld" : "ld";
+}
+
+/* Whether WORD is no program, but what is handed to one: an option, a response file, an object. */
+static bool is_argument(const char *word)
+{
+    const char *end = strrchr(word, '.');
+
+    return word[0] == '-' || word[0] == '@' ||
+           (end != NULL && (strcmp(end, ".o") == 0 || strcmp(end, ".a") == 0 || strcmp(end, ".rlib") == 0));
+}
+
+void command_read(struct command *command, char **list, size_t num)
+{
+    size_t i, first = 0;
+
+    memset(command, 0, sizeof *command);
+    for (i = 0; i < num; i++)
+        words_add(&command->words, list[i]);
+    if (num > 0 && is_argument(list[0])) {
+        const char *program = default_program(&command->words);
+
+        memset(&command->words, 0, sizeof command->words);
+        words_add(&command->words, program);
+        if (strcmp(program, "rust-lld") == 0) {
+            words_add(&command->words, "-flavor");
+            words_add(&command->words, "gnu");
+        }
+        if (strcmp(list[0], "-flavor") == 0 && num > 1)
+            first = 2;
+        for (i = first; i < num; i++)
+            words_add(&command->words, list[i]);
+    }
+    first = skip_launchers(&command->words);
+    command->driver = !is_linker(command->words.list[first]);
+    for (i = first + 1; i < command->words.num; i++)
+        see(&command->seen, command->words.list[i], 0);
+    read_words(command, 0);
+    read_scripts(command);
+}
+
+/* ---- For which CPU --------------------------------------------------------------------------------------------- */
+
+static void read_property(Elf *elf, struct target *target)
+{
+    Elf_Scn *scn = NULL;
+    size_t names;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        GElf_Shdr sh;
+        const char *name = gelf_getshdr(scn, &sh) != NULL ? elf_strptr(elf, names, sh.sh_name) : NULL;
+        Elf_Data *data;
+
+        if (name == NULL || strcmp(name, ".note.gnu.property") != 0 || (data = elf_rawdata(scn, NULL)) == NULL ||
+            data->d_size == 0 || data->d_buf == NULL)
+            continue;
+        target->property = zeroed(data->d_size, 1);
+        memcpy(target->property, data->d_buf, data->d_size);
+        target->property_size = data->d_size;
+        return;
+    }
+}
+
+static bool read_target(Elf *elf, struct target *target)
+{
+    GElf_Ehdr header;
+
+    if (elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL || header.e_type == ET_EXEC)
+        return false;
+    target->class = header.e_ident[EI_CLASS];
+    target->data = header.e_ident[EI_DATA];
+    target->machine = header.e_machine;
+    target->flags = header.e_flags;
+    read_property(elf, target);
+    return true;
+}
+
+/* An object, or the first one in an archive. */
+static bool read_file(const char *name, struct target *target)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+    bool found = false;
+
+    if (elf != NULL && elf_kind(elf) == ELF_K_AR) {
+        Elf_Cmd cmd = ELF_C_READ;
+        Elf *member;
+
+        while (!found && (member = elf_begin(fd, cmd, elf)) != NULL) {
+            found = read_target(member, target);
+            cmd = elf_next(member);
+            elf_end(member);
+        }
+    } else if (elf != NULL) {
+        found = read_target(elf, target);
+    }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Compiles an empty source with the options of the command, to SCRATCH. */
+static bool compile_nothing(const struct command *command, const char *scratch)
+{
+    static const char *const dropped[] = {"-o", "-T", "-L", "-l", "-u", "-z", "-e", "-x", "-Wl", "-Xlinker", "-MF",
+                                          "-MT", "-MQ", "-include"};
+    static const char *const added[] = {"-fno-lto", "-w", "-x", "c", "/dev/null", "-c", "-o"};
+    size_t i, k, first = skip_launchers(&command->words);
+    struct words words = {NULL, 0};
+
+    for (i = 0; i <= first; i++)
+        words_add(&words, command->words.list[i]);
+    for (; i < command->words.num; i++) {
+        const char *word = command->words.list[i];
+
+        if (IS_ONE_OF(word, dropped))
+            i++;
+        else if (word[0] == '-' && strncmp(word, "-Wl,", 4) != 0 && strncmp(word, "-l", 2) != 0 &&
+                 strncmp(word, "-M", 2) != 0 && strncmp(word, "-T", 2) != 0 && strncmp(word, "-o", 2) != 0)
+            words_add(&words, word);
+    }
+    for (k = 0; k < sizeof added / sizeof added[0]; k++)
+        words_add(&words, added[k]);
+    words_add(&words, scratch);
+    return run_silently(words.list);
+}
+
+bool command_target(const struct command *command, const char *scratch, struct target *target)
+{
+    const struct words *seen = &command->seen;
+    bool found = false;
+    size_t i;
+
+    memset(target, 0, sizeof *target);
+    (void)elf_version(EV_CURRENT);
+    for (i = 0; i < seen->num && !found; i++) {
+        if (takes_word(seen->list[i]))
+            i++;
+        else if (seen->list[i][0] != '-')
+            found = read_file(seen->list[i], target);
+    }
+    if (!found && command->driver) {
+        found = compile_nothing(command, scratch) && read_file(scratch, target);
+        unlink(scratch);
+    }
+    return found && abi_of_machine(target->machine, target->data == ELFDATA2MSB, target->class == ELFCLASS64 ? 8 : 4);
+}

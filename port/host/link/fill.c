@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+unsigned fill_find(struct image *image, struct place *place)
+{
+    unsigned count = 0;
+    size_t i, at;
+
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if ((s->flags & SHF_ALLOC) == 0 || s->type == SHT_NOBITS || s->size < OBJECT_MARK_SIZE || !image_load(image, s))
+            continue;
+        for (at = (size_t)(-s->addr & 7); at + OBJECT_MARK_SIZE <= s->size; at += 8)
+            if (memcmp(s->bytes + at, object_mark, OBJECT_MARK_SIZE) == 0) {
+                place->addr = s->addr + at;
+                place->offset = s->offset + at;
+                count++;
+            }
+    }
+    return count;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+enum { LEAST_STACK = 256 }; /* bytes: what is smaller is no stack */
+
+struct objects {
+    struct part_of_memory *list;
+    size_t num;
+};
+
+/* An image_symbol_fn. */
+static void add_object(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct objects *objects = ctx;
+
+    (void)name;
+    if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS ||
+        sym->st_size < LEAST_STACK || sym->st_value > UINT64_MAX - sym->st_size)
+        return;
+    objects->list = grow(objects->list, objects->num, sizeof *objects->list);
+    objects->list[objects->num++] = (struct part_of_memory){sym->st_value, sym->st_value + sym->st_size};
+}
+
+/* By start; of several at one, the largest first. */
+static int by_start(const void *a, const void *b)
+{
+    const struct part_of_memory *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->end > y->end ? -1 : x->end < y->end;
+}
+
+static void add_part(struct memory *memory, uint64_t start, uint64_t end)
+{
+    if (start >= end)
+        return;
+    memory->list = grow(memory->list, memory->num, sizeof *memory->list);
+    memory->list[memory->num++] = (struct part_of_memory){start, end};
+}
+
+/* Adds the segment from START up to END, with the variables in it as parts of their own. */
+static void add_segment(struct memory *memory, const struct objects *objects, uint64_t start, uint64_t end)
+{
+    size_t i;
+
+    for (i = 0; i < objects->num; i++) {
+        const struct part_of_memory *object = &objects->list[i];
+
+        if (object->start < start || object->end > end)
+            continue;
+        if (object->start - start >= LEAST_STACK)
+            add_part(memory, start, object->start);
+        add_part(memory, object->start, object->end);
+        start = object->end;
+    }
+    if (end - start >= LEAST_STACK)
+        add_part(memory, start, end);
+}
+
+void fill_memory(struct image *image, struct memory *memory)
+{
+    struct objects objects = {NULL, 0};
+    GElf_Phdr ph;
+    size_t i, num = 0;
+
+    *memory = (struct memory){NULL, 0};
+    (void)image_each_symbol(image, SHT_SYMTAB, add_object, &objects);
+    if (objects.num > 0)
+        qsort(objects.list, objects.num, sizeof *objects.list, by_start);
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+        if (ph.p_type == PT_LOAD && (ph.p_flags & PF_W) != 0 && ph.p_vaddr <= UINT64_MAX - ph.p_memsz)
+            add_segment(memory, &objects, ph.p_vaddr, ph.p_vaddr + ph.p_memsz);
+    free(objects.list);
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------------------------- */
+
+enum { NUM_WORDS = 10 }; /* in front of the memory: 8 bytes each */
+
+size_t fill_facts_size(const struct memory *memory, const char *called)
+{
+    return 8 * NUM_WORDS + 16 * memory->num + strlen(called) + 1;
+}
+
+void fill_facts(uint8_t *facts, const struct image *image, const struct place *place, const struct room *room,
+                const struct memory *memory, const struct names *names, const char *called)
+{
+    const size_t text = 8 * NUM_WORDS + 16 * memory->num, names_at = (room->facts + 7) / 8 * 8;
+    const uint64_t words[NUM_WORDS - 1] = {place->addr,
+                                           place->tables - place->addr,
+                                           place->tables_size,
+                                           names_at,
+                                           names->size,
+                                           names->base - place->addr,
+                                           text,
+                                           memory->num,
+                                           0};
+    size_t i;
+
+    memcpy(facts, "sfulink1", 8);
+    for (i = 0; i < NUM_WORDS - 1; i++)
+        store_number(facts + 8 + 8 * i, 8, image->big, words[i]);
+    for (i = 0; i < memory->num; i++) {
+        store_number(facts + 8 * NUM_WORDS + 16 * i, 8, image->big, memory->list[i].start - place->addr);
+        store_number(facts + 8 * NUM_WORDS + 16 * i + 8, 8, image->big,
+                     memory->list[i].end - memory->list[i].start);
+    }
+    memcpy(facts + text, called, strlen(called) + 1);
+}

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-link: runs a link command, and gives the image its unwind tables, and names for its traces.
+ *     command -> a link to see what the image needs -> a link with exactly that room -> filled in
+ */
+#include "command.h"
+#include "common/report.h"
+#include "fill.h"
+#include "object.h"
+#include "run.h"
+#include "sfu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Options --------------------------------------------------------------------------------------------------- */
+
+const char tool_name[] = "sfu-link";
+
+static const char *const help[] = {
+#include "sfu-link.txt.h"
+};
+
+static struct {
+    struct words gen; /* sfu-gen, and its options */
+    bool no_names, quiet;
+} options;
+
+/* What the link goes through. */
+static struct {
+    struct command command;
+    struct target target;
+    char *archive, *image, *tables; /* names of files beside the output: the last link's image, before it is whole */
+    const char *section;
+    struct room room;
+    uint64_t script_room; /* sfu_room */
+    bool own_tables;      /* they go into the object; else the linker script has a place for them */
+    bool defaults;        /* the tables are what sfu-link makes by default */
+    bool has_target;
+    unsigned links;
+} job = {.own_tables = true};
+
+/* Options of sfu-gen whose results sfu-link needs, or would not find. */
+static void refuse(const char *word)
+{
+    static const char *const not_here[] = {"-o",     "--asm",  "--object",  "--append",
+                                           "--side", "--size", "--address", "--check"};
+    size_t i;
+
+    for (i = 0; i < sizeof not_here / sizeof not_here[0]; i++)
+        if (strncmp(word, not_here[i], strlen(not_here[i])) == 0)
+            usage("%s: the tables go into the image", word);
+}
+
+static const char *find_gen(const char *self)
+{
+    const char *gen = getenv("SFU_GEN"), *slash = strrchr(self, '/');
+    char *beside;
+
+    if (gen != NULL && gen[0] != '\0')
+        return gen;
+    if (slash == NULL)
+        return "sfu-gen";
+    beside = zeroed((size_t)(slash - self) + sizeof "/sfu-gen", 1);
+    memcpy(beside, self, (size_t)(slash - self));
+    strcat(beside, "/sfu-gen");
+    return access(beside, X_OK) == 0 ? beside : "sfu-gen";
+}
+
+static void set_option(const char *word)
+{
+    refuse(word);
+    if (strcmp(word, "--no-names") == 0) {
+        options.no_names = true;
+    } else if (strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0) {
+        options.quiet = true;
+        report_be_quiet();
+    } else if (strcmp(word, "--version") == 0) {
+        printf("sfu-link %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
+        exit(0);
+    } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_lines(help, sizeof help / sizeof help[0]);
+        exit(0);
+    } else {
+        words_add(&options.gen, word);
+    }
+}
+
+/* Reads sfu-link's own options, and those of SFU_LINK_OPTIONS. Returns where the command begins. A word that only a
+ * linker knows begins it, too: cargo hands over no command. */
+static int parse_options(int argc, char **argv)
+{
+    char *more = getenv("SFU_LINK_OPTIONS"), *copy = more != NULL ? copied(more) : NULL, *word;
+    int i;
+
+    for (word = copy != NULL ? strtok(copy, " \t\n") : NULL; word != NULL; word = strtok(NULL, " \t\n"))
+        set_option(word);
+    for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-flavor") != 0 && strcmp(argv[i], "-m64") != 0; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1;
+        set_option(argv[i]);
+    }
+    return i;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------------------------- */
+
+static char *beside(const char *name, const char *end)
+{
+    char *result = zeroed(strlen(name) + strlen(end) + 1, 1);
+
+    strcat(strcpy(result, name), end);
+    return result;
+}
+
+static void remove_scratch(void)
+{
+    (void)unlink(job.archive);
+    (void)unlink(job.tables);
+}
+
+/* Nothing is left that could be taken for an image. */
+static void stop(int status) __attribute__((noreturn));
+static void stop(int status)
+{
+    remove_scratch();
+    (void)unlink(job.image);
+    (void)unlink(job.command.output);
+    exit(status != 0 ? status : 1);
+}
+
+#define FAIL(...) (report_warn(__VA_ARGS__), stop(1))
+
+/* ---- One link -------------------------------------------------------------------------------------------------- */
+
+/* Adds TEXT, an argument for the linker, to WORDS. */
+static void add_for_linker(struct words *words, const char *text)
+{
+    if (job.command.driver)
+        words_add(words, "-Xlinker");
+    words_add(words, text);
+}
+
+static bool has_word(const struct words *words, const char *text)
+{
+    size_t i;
+
+    for (i = 0; i < words->num; i++)
+        if (strncmp(words->list[i], text, strlen(text)) == 0)
+            return true;
+    return false;
+}
+
+/* The command with what sfu-link adds. */
+static struct words make_words(void)
+{
+    struct words words = {NULL, 0};
+    char room[64];
+    size_t i;
+
+    for (i = 0; i < job.command.words.num; i++)
+        words_add(&words, job.command.words.list[i]);
+    if (job.command.has_room) {
+        (void)snprintf(room, sizeof room, "--defsym=sfu_room=%" PRIu64, job.script_room);
+        add_for_linker(&words, room);
+    }
+    if (!job.has_target)
+        return words;
+    if (has_word(&job.command.seen, "--whole-archive"))
+        add_for_linker(&words, "--no-whole-archive");
+    if (has_word(&job.command.seen, "--format") || has_word(&job.command.seen, "-b"))
+        add_for_linker(&words, "--format=default");
+    add_for_linker(&words, job.archive);
+    return words;
+}
+
+/* Runs the command. The image is moved away at once, so that it does not look finished. */
+static int link_once(struct said *said)
+{
+    struct words words = make_words();
+    int status;
+
+    if (job.has_target && !object_write(job.archive, &job.target, &job.room, job.section, job.own_tables))
+        FAIL("cannot write %s: %s", job.archive, strerror(errno));
+    status = run_command(words.list, said);
+    job.links++;
+    if (status == 0 && rename(job.command.output, job.image) != 0) {
+        said_print(said);
+        if (errno == ENOENT)
+            FAIL("%s was not written: what does this command link?", job.command.output);
+        FAIL("%s: %s", job.command.output, strerror(errno));
+    }
+    return status;
+}
+
+/* Whether the linker script has no place for the section. */
+static bool is_discarded(const struct said *said)
+{
+    static const char *const reasons[] = {"discarded", "orphan", "unplaced", "not in any", "no section assigned"};
+    size_t i;
+
+    if (said->err == NULL || (strstr(said->err, OBJECT_DATA) == NULL && strstr(said->err, "sfu_link.o") == NULL))
+        return false;
+    for (i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (strstr(said->err, reasons[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Links, in a section that the script places. */
+static void link_anywhere(struct said *said)
+{
+    static const char *const sections[] = {".rodata", ".rodata.sfu_link", ".sfu_sframe", ".data", ".text"};
+    size_t i;
+    int status = 0;
+
+    for (i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        job.section = sections[i];
+        status = link_once(said);
+        if (status == 0)
+            return;
+        if (!is_discarded(said))
+            break;
+        if (i + 1 < sizeof sections / sizeof sections[0])
+            said_free(said);
+    }
+    if (is_discarded(said))
+        report_warn("the linker script has no place for constants: write  .rodata : { *(.rodata .rodata.*) }  in it");
+    said_print(said);
+    stop(status);
+}
+
+static void link_again(struct said *said)
+{
+    int status;
+
+    said_free(said);
+    status = link_once(said);
+    if (status == 0)
+        return;
+    said_print(said);
+    report_warn("%s: the link failed with %zu bytes of room for tables and names%s", job.command.output,
+                (size_t)job.script_room + object_size(&job.room), options.no_names ? "" : " (--no-names takes less)");
+    stop(status);
+}
+
+/* ---- sfu-gen --------------------------------------------------------------------------------------------------- */
+
+/* TEXT with the name that the image will have. */
+static void print_called(const char *text)
+{
+    const size_t size = strlen(job.image);
+    const char *at;
+
+    while (text != NULL && (at = strstr(text, job.image)) != NULL) {
+        fprintf(stderr, "%.*s%s", (int)(at - text), text, job.command.output);
+        text = at + size;
+    }
+    if (text != NULL)
+        fputs(text, stderr);
+}
+
+/* What is made where the image asks for it; for linker scripts with a place of their own, options say what is made. */
+static const char *const defaults[] = {"--small", "--derive", "--entry=*:call", "--entry=start:start"};
+
+/* Runs sfu-gen with the NUM options at MORE. On failure says why, and ends. */
+static void run_gen(const char *const *more, size_t num, struct said *said)
+{
+    struct words words = {NULL, 0};
+    size_t i;
+    int status;
+
+    words_add(&words, options.gen.list[0]);
+    for (i = 0; job.defaults && i < sizeof defaults / sizeof defaults[0]; i++)
+        words_add(&words, defaults[i]);
+    for (i = 1; i < options.gen.num; i++)
+        words_add(&words, options.gen.list[i]);
+    for (i = 0; i < num; i++)
+        words_add(&words, more[i]);
+    words_add(&words, job.image);
+    status = run_command(words.list, said);
+    print_called(said->err);
+    if (status != 0)
+        stop(status);
+}
+
+/* How many bytes the tables need. */
+static uint64_t gen_size(void)
+{
+    static const char *const more[] = {"--quiet", "--size"};
+    struct said said;
+    uint64_t size;
+
+    run_gen(more, 2, &said);
+    size = said.out != NULL ? strtoull(said.out, NULL, 10) : 0;
+    said_free(&said);
+    return size;
+}
+
+/* ---- What the image needs -------------------------------------------------------------------------------------- */
+
+struct needs {
+    bool asked; /* the image has the section */
+    struct place place;
+    struct memory memory;
+    struct names names;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Where sframe_start is. */
+struct start {
+    uint64_t addr;
+    bool found;
+};
+
+/* An image_symbol_fn. */
+static void see_start(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    if (sym->st_shndx != SHN_UNDEF && strcmp(name, "sframe_start") == 0)
+        *(struct start *)ctx = (struct start){sym->st_value, true};
+}
+
+/* Whether the linker script has a place for tables: a section, or a symbol that is not the object's own. */
+static bool has_place(struct image *image, const struct needs *needs)
+{
+    const struct section *section = image_section(image, IMAGE_TABLES);
+    struct start start = {0, false};
+
+    if (section != NULL && (section->flags & SHF_ALLOC) != 0 && strcmp(job.section, IMAGE_TABLES) != 0)
+        return true;
+    (void)image_each_symbol(image, SHT_SYMTAB, see_start, &start);
+    return start.found && (!needs->asked || start.addr != needs->place.addr + object_tables(&job.room));
+}
+
+/* Whether the file, which is none that the tools know, has the section all the same. */
+static bool has_mark(const char *file)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    char block[4096 + OBJECT_MARK_SIZE];
+    size_t have = 0, i;
+    ssize_t n;
+    bool found = false;
+
+    while (!found && fd >= 0 && (n = read(fd, block + have, 4096)) > 0) {
+        have += (size_t)n;
+        for (i = 0; i + OBJECT_MARK_SIZE <= have && !found; i++)
+            found = memcmp(block + i, object_mark, OBJECT_MARK_SIZE) == 0;
+        if (have >= OBJECT_MARK_SIZE) {
+            memmove(block, block + have - (OBJECT_MARK_SIZE - 1), OBJECT_MARK_SIZE - 1);
+            have = OBJECT_MARK_SIZE - 1;
+        }
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return found;
+}
+
+/* Opens the last link's image. Returns false if it is none that tables could be made for. */
+static bool open_image(struct image *image)
+{
+    if (image_open(image, job.image))
+        return true;
+    if (has_mark(job.image))
+        FAIL("%s: the tables go into an ELF file: link one, and convert it behind that (objcopy -O binary)",
+             job.command.output);
+    image_close(image);
+    return false;
+}
+
+/* Finds out what the image needs. */
+static void read_needs(struct image *image, struct needs *needs)
+{
+    unsigned count;
+
+    memset(needs, 0, sizeof *needs);
+    count = fill_find(image, &needs->place);
+    if (count > 1)
+        FAIL("%s: its part for tables is there %u times", job.command.output, count);
+    needs->asked = count == 1;
+    if (!needs->asked)
+        return;
+    fill_memory(image, &needs->memory);
+    if (!options.no_names)
+        names_make(image, needs->place.addr, true, &needs->names);
+}
+
+static void free_needs(struct needs *needs)
+{
+    free(needs->memory.list);
+    free(needs->names.bytes);
+}
+
+/* ---- What comes out -------------------------------------------------------------------------------------------- */
+
+/* The number behind KEY in the JSON that sfu-gen has printed. */
+static uint64_t number_of(const char *json, const char *key)
+{
+    const char *at = json != NULL ? strstr(json, key) : NULL;
+
+    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* Prints VALUE with commas into TEXT of 32 bytes. */
+static const char *with_commas(uint64_t value, char *text)
+{
+    char digits[32];
+    int size = snprintf(digits, sizeof digits, "%" PRIu64, value), i;
+    char *to = text;
+
+    for (i = 0; i < size; i++) {
+        *to++ = digits[i];
+        if ((size - i) % 3 == 1 && i + 1 < size)
+            *to++ = ',';
+    }
+    *to = '\0';
+    return text;
+}
+
+/* Says which functions have code without rows, the largest first, as sfu-gen's JSON lists them. */
+static void say_without(const char *json)
+{
+    enum { MAX_SAID = 6 };
+    const char *at = json != NULL ? strstr(json, "\"without\": [") : NULL, *end = at != NULL ? strchr(at, ']') : NULL;
+    unsigned count = 0;
+    char number[32];
+
+    while (at != NULL && (at = strstr(at, "{\"function\": \"")) != NULL && at < end) {
+        const char *name = at + strlen("{\"function\": \"");
+
+        if (count < MAX_SAID)
+            fprintf(stderr, "%s%.*s (%s)", count > 0 ? ", " : "; none: ", (int)strcspn(name, "\""), name,
+                    with_commas(number_of(name, "\"bytes\": "), number));
+        count++;
+        at = name;
+    }
+    if (count > MAX_SAID)
+        fprintf(stderr, " and %u more", count - MAX_SAID);
+}
+
+static void say_summary(const char *json, const struct needs *needs)
+{
+    const uint64_t code = number_of(json, "\"code_bytes\": "), described = number_of(json, "\"described_bytes\": ");
+    char a[32], b[32], c[32];
+
+    if (options.quiet)
+        return;
+    fprintf(stderr, "sfu-link: %s: %.2f%% of %s bytes of code have rows: %s bytes of tables", job.command.output,
+            percent(described, code), with_commas(code, a), with_commas(number_of(json, "\"bytes\": "), b));
+    if (needs->asked && needs->names.size > 0)
+        fprintf(stderr, ", %s of names", with_commas(needs->names.size, c));
+    fprintf(stderr, ", %u link%s", job.links, job.links == 1 ? "" : "s");
+    say_without(json);
+    fputc('\n', stderr);
+}
+
+static bool write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const uint8_t *from = bytes;
+
+    while (size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+/* The tables that sfu-gen has written into their file. */
+static uint8_t *read_tables(size_t *size)
+{
+    FILE *f = fopen(job.tables, "rb");
+    uint8_t *bytes = NULL;
+    long end;
+
+    *size = 0;
+    if (f != NULL && fseek(f, 0, SEEK_END) == 0 && (end = ftell(f)) > 0 && fseek(f, 0, SEEK_SET) == 0) {
+        bytes = zeroed((size_t)end, 1);
+        *size = fread(bytes, 1, (size_t)end, f);
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return bytes;
+}
+
+/* Fills the section in. */
+static void fill(const struct image *image, const struct needs *needs, const uint8_t *tables, size_t tables_size)
+{
+    const char *called = base_name(job.command.output);
+    uint8_t *facts = zeroed(job.room.facts, 1);
+    const uint64_t at = needs->place.offset;
+    bool good;
+    int fd = open(job.image, O_WRONLY | O_CLOEXEC);
+
+    fill_facts(facts, image, &needs->place, &job.room, &needs->memory, &needs->names, called);
+    good = fd >= 0 && write_at(fd, facts, job.room.facts, at) &&
+           write_at(fd, needs->names.bytes, needs->names.size, at + (job.room.facts + 7) / 8 * 8) &&
+           write_at(fd, tables, tables_size, at + object_tables(&job.room));
+    if (fd >= 0)
+        good = close(fd) == 0 && good;
+    if (!good)
+        FAIL("cannot write %s: %s", job.command.output, strerror(errno));
+    free(facts);
+}
+
+/* ---- The links ------------------------------------------------------------------------------------------------- */
+
+/* Whether the room is large enough; makes it so. SPARE: two parts of memory more, which the room itself may make when it
+ * moves what lies behind it. */
+enum { SPARE = 32 };
+static bool make_room(const struct needs *needs, uint64_t tables)
+{
+    struct room *room = &job.room, before = *room;
+    const size_t facts = needs->asked ? fill_facts_size(&needs->memory, base_name(job.command.output)) : 0;
+    const uint64_t script = job.script_room;
+
+    if (facts > room->facts)
+        room->facts = facts + SPARE;
+    if (needs->names.size > room->names)
+        room->names = needs->names.size;
+    if (job.own_tables && tables > room->tables)
+        room->tables = (size_t)tables;
+    if (!job.own_tables && job.command.has_room && tables > job.script_room)
+        job.script_room = tables;
+    return before.facts == room->facts && before.names == room->names && before.tables == room->tables &&
+           script == job.script_room;
+}
+
+/* Gives the image its name. */
+static void finish(void)
+{
+    remove_scratch();
+    if (rename(job.image, job.command.output) != 0)
+        FAIL("cannot write %s: %s", job.command.output, strerror(errno));
+}
+
+/* Makes the tables, and fills the object's section in. Returns false if it is too small: it has then become larger.
+ * JSON: what sfu-gen says. */
+static bool make_own(const struct image *image, struct needs *needs, struct said *json)
+{
+    char address[64], *output = beside("-o", job.tables);
+    const char *const more[] = {"--json", address, output};
+    uint8_t *tables;
+    size_t size;
+
+    if (!make_room(needs, job.links == 1 ? gen_size() : job.room.tables))
+        return false;
+    needs->place.tables = needs->place.addr + object_tables(&job.room);
+    (void)snprintf(address, sizeof address, "--address=0x%" PRIx64, needs->place.tables);
+    run_gen(more, 3, json);
+    tables = read_tables(&size);
+    needs->place.tables_size = size;
+    if (!make_room(needs, size))
+        return false;
+    fill(image, needs, tables, size);
+    free(tables);
+    free(output);
+    return true;
+}
+
+/* The same where the linker script has a place for the tables. */
+static bool make_in_script(struct image *image, struct needs *needs, struct said *json)
+{
+    static const char *const more[] = {"--json"};
+    const struct section *section = image_tables(image);
+
+    if (!make_room(needs, job.command.has_room ? gen_size() : 0))
+        return false;
+    if (section != NULL) {
+        needs->place.tables = section->addr;
+        needs->place.tables_size = section->size;
+    }
+    if (needs->asked)
+        fill(image, needs, NULL, 0);
+    run_gen(more, 1, json);
+    return true;
+}
+
+/* Makes the tables of the last link's image. Returns false if it must be linked again, with more room. */
+static bool make_tables(struct image *image, struct needs *needs)
+{
+    struct said json;
+    bool good = job.own_tables ? make_own(image, needs, &json) : make_in_script(image, needs, &json);
+
+    if (!good)
+        return false;
+    say_summary(json.out, needs);
+    said_free(&json);
+    return true;
+}
+
+static void link_image(void)
+{
+    enum { MAX_LINKS = 8 };
+    struct image image;
+    struct needs needs;
+    struct said said;
+    bool done = false;
+
+    link_anywhere(&said);
+    while (!done && open_image(&image)) {
+        read_needs(&image, &needs);
+        if (job.links == 1)
+            job.own_tables = !has_place(&image, &needs);
+        /* of the first link the object may be there for sframe_start alone, which the script has, too */
+        job.defaults = needs.asked && (job.own_tables || job.links > 1);
+        done = (job.own_tables && !needs.asked) || make_tables(&image, &needs);
+        free_needs(&needs);
+        image_close(&image);
+        if (!done && job.links == MAX_LINKS)
+            FAIL("%s: each link needs more room than the last one said", job.command.output);
+        if (!done)
+            link_again(&said);
+    }
+    said_print(&said);
+    finish();
+}
+
+int main(int argc, char **argv)
+{
+    int first;
+
+    words_add(&options.gen, find_gen(argv[0]));
+    first = parse_options(argc, argv);
+    if (first == argc)
+        usage("no command to link by");
+    command_read(&job.command, argv + first, (size_t)(argc - first));
+    if (!job.command.links) {
+        execvp(job.command.words.list[0], job.command.words.list);
+        report_fail("%s: %s", job.command.words.list[0], strerror(errno));
+    }
+    job.archive = beside(job.command.output, ".sfu-link.a");
+    job.tables = beside(job.command.output, ".sfu-tables");
+    job.image = beside(job.command.output, ".sfu-link");
+    job.has_target = command_target(&job.command, job.archive, &job.target);
+    job.room.facts = OBJECT_MARK_SIZE;
+    link_image();
+    return 0;
+}

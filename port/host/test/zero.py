@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""zero.py CPU: a kernel without unwind flags, without a line in its linker script and without a list of entries, which
+sfu-link links, prints right and complete traces (zero/). Prints a line for each test."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+CPU = sys.argv[1]
+WORK = os.path.abspath("build/zero/" + CPU)
+LINK = os.path.abspath("build/tools/sfu-link")
+HERE = os.path.abspath("port/host/test/zero")
+DIST = os.path.abspath("build/dist")
+T = os.environ.get("T", "")
+LIMIT = 20  # seconds
+
+RISCV = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-serial", "stdio"]
+# Compiler with its options, linker, where the image lies, QEMU.
+CPUS = {
+    "x86_64": ("x86_64-linux-gnu-gcc -mno-red-zone -mgeneral-regs-only -fcf-protection=none",
+               "x86_64-linux-gnu-ld", 0x100000, ["qemu-system-x86_64", "-debugcon", "stdio"]),
+    "aarch64": ("aarch64-linux-gnu-gcc -mgeneral-regs-only -mstrict-align -mno-outline-atomics", "aarch64-linux-gnu-ld",
+                0x40080000, ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-serial", "stdio"]),
+    "s390x": ("s390x-linux-gnu-gcc -msoft-float -march=z196", "s390x-linux-gnu-ld", 0x10000,
+              ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c", "-device",
+               "sclpconsole,chardev=c"]),
+    "riscv64": ("riscv64-linux-gnu-gcc -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany", "riscv64-linux-gnu-ld",
+                0x80000000, RISCV),
+    "riscv32": ("riscv64-linux-gnu-gcc -march=rv32imac_zicsr_zifencei -mabi=ilp32 -mcmodel=medany",
+                "riscv64-linux-gnu-ld -m elf32lriscv", 0x80000000, ["qemu-system-riscv32", *RISCV[1:]]),
+    "arm": ("arm-none-eabi-gcc -mcpu=cortex-a15 -marm -mfloat-abi=soft -mno-unaligned-access", "arm-none-eabi-ld",
+            0x40010000, ["qemu-system-arm", "-M", "virt", "-cpu", "cortex-a15", "-serial", "stdio"]),
+}
+CC, LD, IMAGE, QEMU = CPUS[CPU]
+MACHINE = CPU.rstrip("0123456789") if CPU.startswith("riscv") else CPU
+ENTRY = {"x86_64": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry", "arm": "undefined_entry"}.get(
+    CPU, "trap_entry")
+START = "boot64" if CPU == "x86_64" else "start"
+# The functions of each trace, without offsets; kernel.c is the truth. * stands for repeated frames.
+PANIC = ["panic", "recurse", "recurse", "recurse", "recurse", "kernel_main", START]
+FAULT = ["leaf", "broken", "kernel_main", START]
+HANDLER = ["panic", "handle", ENTRY, "broken [interrupted]", "kernel_main", START]
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, why):
+    if not condition:
+        raise Wrong(why)
+
+
+def run(*command, **how):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=how.get("cwd", WORK), text=True,
+                          timeout=600, env={**os.environ, **how.get("env", {})}, check=False)
+    must(done.returncode == how.get("status", 0), "%s: status %d: %s" % (command[0], done.returncode, done.stdout[-800:]))
+    return done.stdout
+
+
+def test(name, function, *arguments):
+    if T not in name:
+        return
+    try:
+        function(*arguments)
+        print("ok", name, flush=True)
+    except (Wrong, subprocess.TimeoutExpired, OSError) as e:
+        print("not ok %s: %s" % (name, str(e).replace("\n", " | ")), flush=True)
+
+
+def traces(text):
+    """The functions of each trace in TEXT, with marks, repeated frames written out, and how it ended."""
+    result, frames = [], []
+    for line in text.split("\n"):
+        line = line.strip("\r")
+        frame = re.match(r"#(\d+) +0x[0-9a-f]+(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[.*\])*)$", line)
+        again = re.match(r"    \.\.\. (\d+) times more: the (\d+) above$", line)
+        end = re.match(r"trace ends \((-?\d+)\)", line)
+        if frame:
+            frames.append((frame[2] or "?") + frame[3].replace("  ", " "))
+        elif again:
+            frames += frames[-int(again[2]):] * int(again[1])
+        elif end:
+            result.append((frames, int(end[1])))
+            frames = []
+    return result
+
+
+def boot(image):
+    """What the kernel prints until it is done."""
+    with subprocess.Popen([*QEMU, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-m", "128M",
+                           "-kernel", image], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as qemu:
+        timer = threading.Timer(LIMIT, qemu.kill)
+        timer.start()
+        said = b""
+        while b"DONE" not in said:
+            some = os.read(qemu.stdout.fileno(), 4096)
+            if not some:
+                break
+            said += some
+        timer.cancel()
+        qemu.kill()
+    text = said.decode(errors="replace")
+    must("DONE" in text, "it does not end: " + text[-800:])
+    return text
+
+
+def compile_all(folder, flags, compiler=None):
+    folder = os.path.join(WORK, folder)
+    os.makedirs(folder, exist_ok=True)
+    objects = []
+    for source in (HERE + "/kernel.c", HERE + "/" + MACHINE + ".S", DIST + "/sfu_panic.c"):
+        objects.append(os.path.join(folder, os.path.basename(source)[:-2] + ".o"))
+        run(*(compiler or CC).split(), *flags, "-ffreestanding", "-fno-stack-protector",
+            *([] if "-fpie" in flags else ["-fno-pie"]), "-fno-asynchronous-unwind-tables",
+            "-fno-unwind-tables", "-I" + DIST, "-I" + HERE, '-DMACHINE="%s.h"' % MACHINE, "-c", source, "-o", objects[-1])
+    return objects
+
+
+def script(name, change=lambda text: text):
+    with open(HERE + "/plain.ld", encoding="ascii") as f:
+        text = f.read()
+    with open(WORK + "/" + name, "w", encoding="ascii") as f:
+        f.write(change(text.replace("IMAGE", "0x%x" % IMAGE)))
+    return WORK + "/" + name
+
+
+def expect(text):
+    found = traces(text)
+    must(found == [(PANIC, 1), (FAULT, 1), (HANDLER, 1)], "%s in %s" % (found, text))
+
+
+def kernel(name, objects, *more, linker=None):
+    image = "%s/%s.elf" % (WORK, name)
+    said = run(LINK, "--entry=%s:trap" % ENTRY, *(linker or LD).split(), "-T", script(name + ".ld"), *objects, *more, "-o", image)
+    expect(boot(image))
+
+
+def level(flags):
+    kernel("level" + flags[0], compile_all("level" + flags[0], flags))
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(WORK)
+    for flags in (["-O2"], ["-Os"], ["-O0"], ["-O1", "-fpie"]):
+        test("%s: %s" % (CPU, " ".join(flags)), level, flags)
+
+
+main()

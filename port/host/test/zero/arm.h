@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include <stdint.h>
+
+struct frame {
+    uint32_t r[13], lr, pc, status;
+};
+#define FRAME_PC(f) ((f)->pc)
+#define FRAME_SP(f) ((sfu_addr)(uintptr_t)(f) + sizeof(struct frame))
+#define FRAME_FP(f) ((f)->r[11])
+#define FRAME_RA(f) ((f)->lr)
+#define FAULT       __asm__ volatile(".inst 0xe7f000f0")
+#define FAULT_SIZE  4
+
+extern const char vectors[];
+
+static inline void machine_putc(char c)
+{
+    *(volatile char *)0x9000000 = c;
+}
+
+static inline void machine_init(void)
+{
+    __asm__ volatile("mcr p15, 0, %0, c12, c0, 0; isb" : : "r"(vectors));
+}

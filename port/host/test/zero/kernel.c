@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A kernel as people write them: without unwind flags, tables, lists of entries or names in its linker script. It
+ * prints three traces: from panic(), of a fault, and from panic() in the handler of a fault.
+ */
+#include "sfu_panic.h"
+#include MACHINE
+
+#define step __attribute__((noinline, noclone))
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    machine_putc(c);
+}
+
+static void say(const char *text)
+{
+    while (*text != '\0')
+        put(NULL, *text++);
+}
+
+static volatile int sink, nested;
+
+step void panic(const char *why);
+step void panic(const char *why)
+{
+    say(why);
+    sfu_panic_here();
+    sink++;
+}
+
+step int recurse(int n);
+step int recurse(int n)
+{
+    volatile int array[9];
+
+    array[n] = n;
+    if (n == 0)
+        panic("panic\n");
+    else
+        array[n] += recurse(n - 1);
+    return array[n] + sink;
+}
+
+/* The handler of a fault, with the registers that the entry has saved. */
+void handle(struct frame *frame);
+step void handle(struct frame *frame)
+{
+    if (nested++ == 0) {
+        say("fault\n");
+        sfu_panic_trap(FRAME_PC(frame), FRAME_SP(frame), FRAME_FP(frame), FRAME_RA(frame));
+    } else {
+        panic("in a handler\n");
+    }
+    FRAME_PC(frame) += FAULT_SIZE;
+}
+
+step int leaf(int n);
+step int leaf(int n)
+{
+    FAULT;
+    return n + sink;
+}
+
+step int broken(int n);
+step int broken(int n)
+{
+    volatile int array[20];
+
+    array[n] = leaf(n) + 1;
+    FAULT;
+    return array[n] + sink;
+}
+
+void kernel_main(void);
+void kernel_main(void)
+{
+    machine_init();
+    if (sfu_panic_start(put) != SFU_OK)
+        say("no tables\n");
+    sink += recurse(3);
+    sink += broken(3);
+    say("DONE\n");
+    for (;;)
+        continue;
+}

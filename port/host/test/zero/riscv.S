@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#if __riscv_xlen == 64
+#define STORE sd
+#define LOAD  ld
+#define WORD  8
+#else
+#define STORE sw
+#define LOAD  lw
+#define WORD  4
+#endif
+    .section .text.boot, "ax"
+    .globl start
+start:
+    la sp, stack_top
+    call kernel_main
+1:  j 1b
+
+    .text
+    .macro each what
+    .irp n, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    \what x\n, \n*WORD(sp)
+    .endr
+    .endm
+    .balign 4
+    .globl trap_entry
+trap_entry:
+    addi sp, sp, -36*WORD
+    STORE ra, 1*WORD(sp)
+    each STORE
+    addi t0, sp, 36*WORD
+    STORE t0, 2*WORD(sp)
+    csrr t0, mepc
+    STORE t0, 32*WORD(sp)
+    mv a0, sp
+    call handle
+    LOAD t0, 32*WORD(sp)
+    csrw mepc, t0
+    LOAD ra, 1*WORD(sp)
+    each LOAD
+    addi sp, sp, 36*WORD
+    mret
+
+    .bss
+    .balign 16
+    .skip 16384
+stack_top:

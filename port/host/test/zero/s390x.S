@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+    .section .text.boot, "ax", @progbits
+    .globl start
+start:
+    larl %r15, stack_top - 160
+    brasl %r14, kernel_main
+1:  j 1b
+    .skip 2048                          /* QEMU writes the command line here */
+
+    .text
+    .globl program_entry
+program_entry:
+    stmg %r0, %r15, 0x200
+    aghi %r15, -304
+    mvc 160(128, %r15), 0x200
+    mvc 288(16, %r15), 0x150
+    la %r2, 160(%r15)
+    brasl %r14, handle
+    mvc 0x280(16), 288(%r15)
+    lmg %r0, %r15, 160(%r15)
+    lpswe 0x280
+
+    .bss
+    .balign 16
+    .skip 16384
+stack_top:

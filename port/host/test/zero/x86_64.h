@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include <stdint.h>
+
+struct frame {
+    uint64_t r[15], pc, cs, flags, sp, ss;
+};
+#define FRAME_PC(f) ((f)->pc)
+#define FRAME_SP(f) ((f)->sp)
+#define FRAME_FP(f) ((f)->r[8])
+#define FRAME_RA(f) 0
+#define FAULT       __asm__ volatile("ud2")
+#define FAULT_SIZE  2
+
+extern const char invalid_entry[];
+
+static inline void machine_putc(char c)
+{
+    __asm__ volatile("outb %0, $0xe9" : : "a"(c));
+}
+
+static inline void machine_init(void)
+{
+    static struct gate {
+        uint16_t low, segment, kind, middle;
+        uint32_t high, zero;
+    } gates[32];
+    const struct {
+        uint16_t limit;
+        uint64_t base;
+    } __attribute__((packed)) idt = {sizeof gates - 1, (uint64_t)gates};
+    const uint64_t to = (uint64_t)invalid_entry;
+
+    gates[6] = (struct gate){(uint16_t)to, 8, 0x8e00, (uint16_t)(to >> 16), (uint32_t)(to >> 32), 0};
+    __asm__ volatile("lidt %0" : : "m"(idt));
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_start.h"
+
+#include "sfu_cycles.h"
+#include "sfu_symbols.h"
+
+static struct {
+    const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
+    struct sfu_range memory;
+    struct sfu_panic panic;
+#ifndef SFU_NO_SYMBOLS
+    struct sfu_symbols symbols;
+#endif
+} started;
+
+/* The address OFFSET bytes from DATA. */
+static sfu_addr address_at(const struct sfu_link *data, uint64_t offset)
+{
+    return (sfu_addr)((uintptr_t)data + (uintptr_t)offset);
+}
+
+static const uint8_t *bytes_at(const struct sfu_link *data, uint64_t offset)
+{
+    return (const uint8_t *)(uintptr_t)address_at(data, offset);
+}
+
+static bool set_stack(struct sfu_stack *stack, sfu_addr low, sfu_addr high)
+{
+    stack->low = low;
+    stack->high = high;
+    stack->bytes = (const void *)(uintptr_t)low;
+    return true;
+}
+
+/* A sfu_find_stack_fn. The SP where one part ends and the next one begins is that of an empty stack. */
+static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+{
+    const struct sfu_link *data = started.data;
+    const struct sfu_link_memory *part = (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
+    bool found = false;
+    uint64_t i;
+
+    (void)ctx;
+    for (i = 0; i < data->num_memory; i++, part++) {
+        const sfu_addr low = address_at(data, part->start), size = (sfu_addr)part->size;
+
+        if (addr - low <= size && (!found || addr != low))
+            found = set_stack(stack, low, low + size);
+    }
+    if (found || started.memory.high == 0 || addr < started.memory.low || addr > started.memory.high)
+        return found;
+    return set_stack(stack, started.memory.low, started.memory.high);
+}
+
+#ifndef SFU_NO_SYMBOLS
+static const char *name_of(void *ctx, sfu_addr addr, sfu_addr *offset)
+{
+    (void)ctx;
+    return sfu_symbols_find(&started.symbols, addr, offset);
+}
+
+static void open_names(const struct sfu_link *data)
+{
+    started.symbols.bytes = bytes_at(data, data->names);
+    started.symbols.end = started.symbols.bytes + (size_t)data->names_size;
+    started.symbols.base = address_at(data, data->base);
+    started.panic.symbol = name_of;
+}
+#endif
+
+static bool is_filled_in(const struct sfu_link *data)
+{
+    static const char magic[sizeof data->magic] = {'s', 'f', 'u', 'l', 'i', 'n', 'k', '1'};
+    unsigned i = 0;
+
+    while (i < sizeof magic && data->magic[i] == magic[i])
+        i++;
+    return i == sizeof magic;
+}
+
+/* Opens what sfu-link has written. An image that has moved itself has moved DATA. */
+static int open_data(const struct sfu_link *data)
+{
+    struct sfu_panic *panic = &started.panic;
+    const bool good = is_filled_in(data);
+    const uint8_t *tables = bytes_at(data, good ? data->tables : 0);
+    const int code = sfu_panic_init(panic, tables, tables + (size_t)(good ? data->tables_size : 0), NULL, NULL);
+
+    started.data = data;
+    if (!good)
+        return code;
+    panic->own.find_stack = find_part;
+    panic->slide = (sfu_addr)((uintptr_t)data - (uintptr_t)data->address);
+    panic->image = (const char *)bytes_at(data, data->image);
+#ifndef SFU_NO_SYMBOLS
+    open_names(data);
+#endif
+#ifndef SFU_NO_CYCLES
+    panic->cycles = sfu_print_cycles;
+#endif
+    return code;
+}
+
+int sfu_link_start(const struct sfu_link *data, void (*put)(void *ctx, char c))
+{
+    started.panic.put = put;
+    return open_data(data);
+}
+
+int sfu_link_print(const struct sfu_link *data, const struct sfu_registers *top)
+{
+    if (started.data != data && started.data != NULL)
+        (void)open_data(data);
+    return sfu_panic_print(&started.panic, top);
+}
+
+void sfu_panic_memory(const void *low, const void *high)
+{
+    started.memory.low = (sfu_addr)(uintptr_t)low;
+    started.memory.high = (sfu_addr)(uintptr_t)high;
+}
+
+struct sfu_panic *sfu_panic_printer(void)
+{
+    return &started.panic;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Traces of an image that sfu-link has linked: three calls, and no address to pass. The tables, the names of functions
+ * and the bounds of the memory that stacks lie in come from sfu-link (port/host/link). Needs sfu_print.c and, unless
+ * they are left out, sfu_symbols.c and sfu_cycles.c.
+ *
+ *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
+ *
+ *     sfu_panic_start(put);             // at boot
+ *     sfu_panic_here();                 // in panic()
+ *     sfu_panic_trap(pc, sp, fp, ra);   // in the handler of a fault, with the registers that the entry has saved
+ *
+ * If the linker says that sfu_link_data is not defined, put the word sfu-link before the command that links: make
+ * LD='sfu-link ld', or CC='sfu-link gcc'.
+ *
+ * The stack is the part of the image's writable memory that SP lies in. Nothing else is read. Where a stack lies
+ * elsewhere, in memory that the boot loader or an allocator gave, call sfu_panic_memory.
+ */
+#ifndef SFU_START_H
+#define SFU_START_H
+
+#include "sfu_arch.h"
+#include "sfu_print.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What sfu-link writes into the image. Offsets are in bytes from the start of this structure, modulo 2^64. */
+struct sfu_link {
+    char magic[8];    /* "sfulink1": it is filled in */
+    uint64_t address; /* the address that this structure was linked for */
+    uint64_t tables, tables_size;
+    uint64_t names, names_size; /* of port/symbols; size 0: there are none */
+    uint64_t base;              /* what the functions of the names are relative to */
+    uint64_t image;             /* the name of the image's file, with a 0 behind it */
+    uint64_t num_memory;        /* how many struct sfu_link_memory follow */
+    uint64_t reserved;          /* 0 */
+};
+
+/* A part of the writable memory. */
+struct sfu_link_memory {
+    uint64_t start, size;
+};
+
+extern const struct sfu_link sfu_link_data __attribute__((__visibility__("hidden")));
+
+/* The bodies of the calls below: DATA is sfu_link_data. A program that does not use them needs no sfu-link. */
+int sfu_link_start(const struct sfu_link *data, void (*put)(void *ctx, char c));
+int sfu_link_print(const struct sfu_link *data, const struct sfu_registers *top);
+
+/* Opens the tables. PUT prints a character and must not take a lock; its CTX is NULL. Returns SFU_OK, or a code that
+ * says what is wrong with the tables: each trace then ends with it. */
+static inline int sfu_panic_start(void (*put)(void *ctx, char c))
+{
+    return sfu_link_start(&sfu_link_data, put);
+}
+
+#ifdef SFU_NUM_REGS /* this CPU has a capture */
+/* Prints the trace that begins here, in the function with this call. Prints nothing before sfu_panic_start. Returns the
+ * code that ended the trace. */
+static inline __attribute__((__always_inline__)) int sfu_panic_here(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    return sfu_link_print(&sfu_link_data, &here);
+}
+#endif
+
+/* Prints the trace that begins where a fault or an interrupt has stopped the CPU, by the registers that were saved: the
+ * program counter, the stack pointer as it was before, the frame pointer (rbp, x29, s0, r7 or r11, r11 of s390x) and
+ * the link register (x30, ra, lr, r14; on x86_64 give 0). */
+static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr ra)
+{
+    struct sfu_registers top;
+
+    top.pc = pc;
+    top.sp = sp;
+    top.fp = fp;
+    top.ra = ra;
+#ifdef SFU_REG_RA
+    top.has_ra = true;
+#else
+    top.has_ra = false;
+#endif
+    top.pc_kind = SFU_PC_EXACT;
+    return sfu_link_print(&sfu_link_data, &top);
+}
+
+/* Stacks may also lie in the memory from LOW up to HIGH, all of which is mapped. The last call counts. */
+void sfu_panic_memory(const void *low, const void *high);
+
+/* What sfu_panic_start has set up: more may be set in it after that call, such as its reg, trap or find_stack callback
+ * (own), sizes, or image. */
+struct sfu_panic *sfu_panic_printer(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
