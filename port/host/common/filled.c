@@ -21,12 +21,12 @@ struct marks {
     size_t num;
 };
 
-/* An image_symbol_fn. Mapping symbols are $d, and $x of aarch64, also with more behind a dot. */
+/* An image_symbol_fn. Mapping symbols are $d, $x of aarch64, and $a and $t of ARM, also with more behind a dot. */
 static void add_mark(void *ctx, const GElf_Sym *sym, const char *name)
 {
     struct marks *marks = ctx;
 
-    if (name[0] != '$' || (name[1] != 'd' && name[1] != 'x') || (name[2] != '\0' && name[2] != '.') ||
+    if (name[0] != '$' || name[1] == '\0' || strchr("dxat", name[1]) == NULL || (name[2] != '\0' && name[2] != '.') ||
         image_code(marks->image, sym->st_value) == NULL)
         return;
     marks->list = grow(marks->list, marks->num, sizeof *marks->list);

@@ -18,6 +18,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -644,10 +645,70 @@ struct share {
     uint64_t described, code;
 };
 
+/* Code without rows, by function: the bytes of each. */
+struct without {
+    const char *function;
+    uint64_t bytes;
+};
+
+static struct without *without;
+static size_t num_without;
+
+/* Notes that code from START up to END, where functions may begin, has no rows. */
+static void note_without(struct image *image, const struct filled *filled, uint64_t start, uint64_t end)
+{
+    while (start < end) {
+        const struct symbol *symbol = image_symbol(image, start);
+        const size_t next = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                                        offsetof(struct symbol, addr), start);
+        const uint64_t stop =
+            next < image->num_symbols && image->symbols[next].addr < end ? image->symbols[next].addr : end;
+        const char *name = symbol != NULL ? symbol->name : "no symbol";
+        const uint64_t bytes =
+            image_is_padding(image, start, stop) ? 0 : stop - start - filled_count(filled, start, stop);
+
+        if (bytes > 0 && (num_without == 0 || strcmp(without[num_without - 1].function, name) != 0)) {
+            without = grow(without, num_without, sizeof *without);
+            without[num_without++] = (struct without){name, 0};
+        }
+        if (bytes > 0)
+            without[num_without - 1].bytes += bytes;
+        start = stop;
+    }
+}
+
 /* How many bytes between two functions that are described are code: padding is none, nor is what filled.h names. */
 static uint64_t measure_gap(struct image *image, const struct filled *filled, uint64_t start, uint64_t end)
 {
-    return start >= end || image_is_padding(image, start, end) ? 0 : end - start - filled_count(filled, start, end);
+    if (start >= end || image_is_padding(image, start, end))
+        return 0;
+    note_without(image, filled, start, end);
+    return end - start - filled_count(filled, start, end);
+}
+
+/* The most bytes first. */
+static int by_bytes(const void *a, const void *b)
+{
+    const struct without *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return strcmp(x->function, y->function);
+}
+
+static void put_without(void)
+{
+    size_t i;
+
+    if (num_without > 0)
+        qsort(without, num_without, sizeof *without, by_bytes);
+    printf(",\n \"without\": [");
+    for (i = 0; i < num_without; i++) {
+        printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+        put_json(without[i].function);
+        printf(", \"bytes\": %" PRIu64 "}", without[i].bytes);
+    }
+    putchar(']');
 }
 
 /* TABLES has functions by address, none twice. */
@@ -728,6 +789,7 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
                good, tables->below_sp, tables->epilogue, tables->plt, tables->kept, spans->dropped, share->code,
                share->described);
+        put_without();
         return;
     }
     if (options.quiet)

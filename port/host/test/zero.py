@@ -137,7 +137,7 @@ def expect(text):
 
 def kernel(name, objects, *more, linker=None):
     image = "%s/%s.elf" % (WORK, name)
-    said = run(LINK, "--entry=%s:trap" % ENTRY, *(linker or LD).split(), "-T", script(name + ".ld"), *objects, *more, "-o", image)
+    said = run(LINK, *(linker or LD).split(), "-T", script(name + ".ld"), *objects, *more, "-o", image)
     expect(boot(image))
 
 
