@@ -92,7 +92,7 @@ for file; do
         --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
 # shellcheck disable=SC2046  # words
-try shellcheck shellcheck -x .ci/run port/host/link/sfu-link $(find fuzz port test -name '*.sh')
+try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
 try 'clang-format' test/static/layout.sh check
 try 'homes of the tests' test/static/layout.sh homes
 try 'faults of the tools' test/static/layout.sh faults

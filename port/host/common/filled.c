@@ -26,8 +26,8 @@ static void add_mark(void *ctx, const GElf_Sym *sym, const char *name)
 {
     struct marks *marks = ctx;
 
-    if (name[0] != '$' || name[1] == '\0' || strchr("dxat", name[1]) == NULL || (name[2] != '\0' && name[2] != '.') ||
-        image_code(marks->image, sym->st_value) == NULL)
+    if (name[0] != '$' || name[1] == '\0' || strchr("dxat", name[1]) == NULL ||
+        (name[2] != '\0' && name[2] != '.') || image_code(marks->image, sym->st_value) == NULL)
         return;
     marks->list = grow(marks->list, marks->num, sizeof *marks->list);
     marks->list[marks->num++] = (struct mark){sym->st_value, name[1] == 'd'};

@@ -38,7 +38,7 @@ static bool next_word(const char **text, char *word)
 
     if (*p == '\0')
         return false;
-    for (; *p != '\0' && (quote != '\0' || strchr(" \t\r\n\f\v", *p) == NULL); p++) {
+    for (; *p != '\0' && (quote != '\0' || strchr(" \t\r\n\f\v", *p) == NULL); p++)
         if (*p == '\\' && p[1] != '\0' && quote != '\'')
             *word++ = *++p;
         else if (quote == '\0' && (*p == '"' || *p == '\''))
@@ -47,7 +47,6 @@ static bool next_word(const char **text, char *word)
             quote = '\0';
         else
             *word++ = *p;
-    }
     *word = '\0';
     *text = p;
     return true;
@@ -110,11 +109,9 @@ static bool is_one_of(const char *text, const char *const *list, size_t num)
 
 #define IS_ONE_OF(text, list) is_one_of(text, list, sizeof(list) / sizeof((list)[0]))
 
-/* Whether the program at PATH is a linker: a part of its name says so, as in aarch64-linux-gnu-ld.bfd, ld.lld-14 and
- * rust-lld. */
-static bool is_linker(const char *path)
+/* Whether a part of the name of the file at PATH, between dashes and dots, is one of the NUM texts at LIST. */
+static bool has_part(const char *path, const char *const *list, size_t num)
 {
-    static const char *const linkers[] = {"ld", "ld64", "lld", "gold", "mold", "wild", "bfd"};
     const char *name = base_name(path);
     char part[16];
 
@@ -124,7 +121,7 @@ static bool is_linker(const char *path)
         if (size < sizeof part) {
             memcpy(part, name, size);
             part[size] = '\0';
-            if (IS_ONE_OF(part, linkers))
+            if (is_one_of(part, list, num))
                 return true;
         }
         name += size + (name[size] != '\0');
@@ -132,27 +129,76 @@ static bool is_linker(const char *path)
     return false;
 }
 
-/* Programs that run the command behind them. */
+/* Whether the program at PATH is a linker, such as aarch64-linux-gnu-ld.bfd, ld.lld-14 and rust-lld. Files that are
+ * linked, and linker scripts (kernel.ld), have other endings. */
+static bool is_linker(const char *path)
+{
+    static const char *const linkers[] = {"ld", "ld64", "lld", "gold", "mold", "wild", "bfd"};
+    const char *end = strrchr(base_name(path), '.');
+
+    if (end != NULL && end != base_name(path) && (strcmp(end, ".ld") == 0 || strcmp(end, ".o") == 0))
+        return false;
+    return has_part(path, linkers, sizeof linkers / sizeof linkers[0]);
+}
+
+/* Whether the program at PATH is a compiler that links. */
+static bool is_compiler(const char *path)
+{
+    static const char *const compilers[] = {"cc", "c++", "gcc", "g++", "clang", "clang++", "tcc", "rustc"};
+
+    return has_part(path, compilers, sizeof compilers / sizeof compilers[0]);
+}
+
+/* How many words in front of the compiler or linker name programs that run it: ccache, env NAME=VALUE, a script. */
 static size_t skip_launchers(const struct words *words)
 {
-    static const char *const launchers[] = {"ccache", "sccache", "distcc", "nice", "time", "env"};
-    size_t i = 0;
+    size_t i;
 
-    while (i + 1 < words->num && (IS_ONE_OF(base_name(words->list[i]), launchers) ||
-                                  (i > 0 && strchr(words->list[i], '=') != NULL)))
-        i++;
-    return i;
+    for (i = 0; i < words->num && words->list[i][0] != '-'; i++)
+        if (is_linker(words->list[i]) || is_compiler(words->list[i]))
+            return i;
+    return 0;
 }
 
 /* Options whose next word is no file that is linked. */
 static bool takes_word(const char *word)
 {
-    static const char *const options[] = {"-o",      "--output", "-T",       "--script", "-e",      "--entry",
-                                          "-m",      "-z",       "-L",       "-u",       "-Map",    "-soname",
-                                          "-h",      "-MF",      "-MT",      "-MQ",      "-I",      "-isystem",
-                                          "-include", "-flavor", "-target",  "-arch",    "-D",      "-U",
-                                          "-x",      "--param",  "-mllvm",   "-plugin",  "--sysroot", "-R",
-                                          "--just-symbols", "-b", "--format", "-A", "--defsym", "-dT"};
+    static const char *const options[] = {"-o",
+                                          "--output",
+                                          "-T",
+                                          "--script",
+                                          "-e",
+                                          "--entry",
+                                          "-m",
+                                          "-z",
+                                          "-L",
+                                          "-u",
+                                          "-Map",
+                                          "-soname",
+                                          "-h",
+                                          "-MF",
+                                          "-MT",
+                                          "-MQ",
+                                          "-I",
+                                          "-isystem",
+                                          "-include",
+                                          "-flavor",
+                                          "-target",
+                                          "-arch",
+                                          "-D",
+                                          "-U",
+                                          "-x",
+                                          "--param",
+                                          "-mllvm",
+                                          "-plugin",
+                                          "--sysroot",
+                                          "-R",
+                                          "--just-symbols",
+                                          "-b",
+                                          "--format",
+                                          "-A",
+                                          "--defsym",
+                                          "-dT"};
 
     return IS_ONE_OF(word, options);
 }
@@ -160,8 +206,8 @@ static bool takes_word(const char *word)
 /* What the words say of the output: its name, and whether there is an image. */
 static void read_words(struct command *command, size_t first)
 {
-    static const char *const others[] = {"-r", "-i", "-Ur", "--relocatable", "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
-                                         "-###", "--version", "--help"};
+    static const char *const others[] = {"-r", "-i",  "-Ur",           "--relocatable", "-c",        "-S",    "-E",
+                                         "-M", "-MM", "-fsyntax-only", "-###",          "--version", "--help"};
     const struct words *seen = &command->seen;
     bool inputs = false;
     size_t i;
@@ -207,7 +253,7 @@ static void read_scripts(struct command *command)
         if ((strcmp(word, "-T") == 0 || strcmp(word, "--script") == 0 || strcmp(word, "-dT") == 0) &&
             i + 1 < seen->num)
             word = strcmp(seen->list[i + 1], "-Xlinker") == 0 && i + 2 < seen->num ? seen->list[i + 2]
-                                                                                  : seen->list[i + 1];
+                                                                                   : seen->list[i + 1];
         else if (strncmp(word, "--script=", 9) == 0)
             word += 9;
         else if (strncmp(word, "-T", 2) == 0)
@@ -336,8 +382,8 @@ static bool read_file(const char *name, struct target *target)
 /* Compiles an empty source with the options of the command, to SCRATCH. */
 static bool compile_nothing(const struct command *command, const char *scratch)
 {
-    static const char *const dropped[] = {"-o", "-T", "-L", "-l", "-u", "-z", "-e", "-x", "-Wl", "-Xlinker", "-MF",
-                                          "-MT", "-MQ", "-include"};
+    static const char *const dropped[] = {"-o", "-T",  "-L",       "-l",  "-u",  "-z",  "-e",
+                                          "-x", "-Wl", "-Xlinker", "-MF", "-MT", "-MQ", "-include"};
     static const char *const added[] = {"-fno-lto", "-w", "-x", "c", "/dev/null", "-c", "-o"};
     size_t i, k, first = skip_launchers(&command->words);
     struct words words = {NULL, 0};
@@ -367,15 +413,15 @@ bool command_target(const struct command *command, const char *scratch, struct t
 
     memset(target, 0, sizeof *target);
     (void)elf_version(EV_CURRENT);
-    for (i = 0; i < seen->num && !found; i++) {
+    for (i = 0; i < seen->num && !found; i++)
         if (takes_word(seen->list[i]))
             i++;
         else if (seen->list[i][0] != '-')
             found = read_file(seen->list[i], target);
-    }
     if (!found && command->driver) {
         found = compile_nothing(command, scratch) && read_file(scratch, target);
         unlink(scratch);
     }
-    return found && abi_of_machine(target->machine, target->data == ELFDATA2MSB, target->class == ELFCLASS64 ? 8 : 4);
+    return found &&
+           abi_of_machine(target->machine, target->data == ELFDATA2MSB, target->class == ELFCLASS64 ? 8 : 4);
 }

@@ -13,7 +13,8 @@ unsigned fill_find(struct image *image, struct place *place)
     for (i = 0; i < image->num_sections; i++) {
         struct section *s = &image->sections[i];
 
-        if ((s->flags & SHF_ALLOC) == 0 || s->type == SHT_NOBITS || s->size < OBJECT_MARK_SIZE || !image_load(image, s))
+        if ((s->flags & SHF_ALLOC) == 0 || s->type == SHT_NOBITS || s->size < OBJECT_MARK_SIZE ||
+            !image_load(image, s))
             continue;
         for (at = (size_t)(-s->addr & 7); at + OBJECT_MARK_SIZE <= s->size; at += 8)
             if (memcmp(s->bytes + at, object_mark, OBJECT_MARK_SIZE) == 0) {

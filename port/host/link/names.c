@@ -246,7 +246,8 @@ static void put_table(struct names *names, const struct named *list)
     for (i = 0; i < num; i++)
         end += tokens[i].size;
     at = 12 + 8 * blocks + 2 * (size_t)num;
-    names->bytes = zeroed(at + end + every.size + names->num * 21, 1); /* two ULEB128s of at most 10 bytes, a length */
+    names->bytes =
+        zeroed(at + end + every.size + names->num * 21, 1); /* two ULEB128s of at most 10 bytes, a length */
     memcpy(names->bytes, "sfs1", 4);
     store_number(names->bytes + 4, 4, false, blocks);
     store_number(names->bytes + 8, 4, false, num);

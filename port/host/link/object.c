@@ -167,7 +167,8 @@ static void begin(struct writer *w, struct part *part)
     part->offset = w->size;
 }
 
-static struct writer make_object(const struct target *target, const struct room *room, const char *section, bool tables)
+static struct writer make_object(const struct target *target, const struct room *room, const char *section,
+                                 bool tables)
 {
     const bool wide = target->class == ELFCLASS64, big = target->data == ELFDATA2MSB;
     struct writer w = {NULL, 0, wide, big}, strings = {NULL, 0, wide, big};

@@ -45,7 +45,8 @@ bool find_program(const char *name)
     while (path != NULL && *path != '\0') {
         size_t size = strcspn(path, ":");
 
-        if (snprintf(file, sizeof file, "%.*s/%s", (int)size, path, name) < (int)sizeof file && access(file, X_OK) == 0)
+        if (snprintf(file, sizeof file, "%.*s/%s", (int)size, path, name) < (int)sizeof file &&
+            access(file, X_OK) == 0)
             return true;
         path += size + (path[size] == ':');
     }

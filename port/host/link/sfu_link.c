@@ -36,7 +36,8 @@ static struct {
 static struct {
     struct command command;
     struct target target;
-    char *archive, *image, *tables; /* names of files beside the output: the last link's image, before it is whole */
+    char *archive, *image,
+        *tables; /* names of files beside the output: the last link's image, before it is whole */
     const char *section;
     struct room room;
     uint64_t script_room; /* sfu_room */
@@ -44,7 +45,7 @@ static struct {
     bool defaults;        /* the tables are what sfu-link makes by default */
     bool has_target;
     unsigned links;
-} job = {.own_tables = true};
+} job;
 
 /* Options of sfu-gen whose results sfu-link needs, or would not find. */
 static void refuse(const char *word)
@@ -92,8 +93,23 @@ static void set_option(const char *word)
     }
 }
 
-/* Reads sfu-link's own options, and those of SFU_LINK_OPTIONS. Returns where the command begins. A word that only a
- * linker knows begins it, too: cargo hands over no command. */
+/* Whether WORD, which begins with a dash, is for a linker: cargo hands over no command, only its arguments. */
+static bool is_for_linker(const char *word)
+{
+    static const char *const own[] = {"--", "-q", "-h", "-v"};
+    static const char *const others[] = {"--eh-frame-hdr", "--as-needed", "--start-group"};
+    size_t i;
+
+    for (i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(word, own[i]) == 0)
+            return false;
+    for (i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(word, others[i]) == 0)
+            return true;
+    return word[1] != '-' && strncmp(word, "-o", 2) != 0;
+}
+
+/* Reads sfu-link's own options, and those of SFU_LINK_OPTIONS. Returns where the command begins. */
 static int parse_options(int argc, char **argv)
 {
     char *more = getenv("SFU_LINK_OPTIONS"), *copy = more != NULL ? copied(more) : NULL, *word;
@@ -101,7 +117,7 @@ static int parse_options(int argc, char **argv)
 
     for (word = copy != NULL ? strtok(copy, " \t\n") : NULL; word != NULL; word = strtok(NULL, " \t\n"))
         set_option(word);
-    for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "-flavor") != 0 && strcmp(argv[i], "-m64") != 0; i++) {
+    for (i = 1; i < argc && argv[i][0] == '-' && !is_for_linker(argv[i]); i++) {
         if (strcmp(argv[i], "--") == 0)
             return i + 1;
         set_option(argv[i]);
@@ -231,7 +247,8 @@ static void link_anywhere(struct said *said)
             said_free(said);
     }
     if (is_discarded(said))
-        report_warn("the linker script has no place for constants: write  .rodata : { *(.rodata .rodata.*) }  in it");
+        report_warn(
+            "the linker script has no place for constants: write  .rodata : { *(.rodata .rodata.*) }  in it");
     said_print(said);
     stop(status);
 }
@@ -246,7 +263,8 @@ static void link_again(struct said *said)
         return;
     said_print(said);
     report_warn("%s: the link failed with %zu bytes of room for tables and names%s", job.command.output,
-                (size_t)job.script_room + object_size(&job.room), options.no_names ? "" : " (--no-names takes less)");
+                (size_t)job.script_room + object_size(&job.room),
+                options.no_names ? "" : " (--no-names takes less)");
     stop(status);
 }
 
@@ -432,7 +450,8 @@ static const char *with_commas(uint64_t value, char *text)
 static void say_without(const char *json)
 {
     enum { MAX_SAID = 6 };
-    const char *at = json != NULL ? strstr(json, "\"without\": [") : NULL, *end = at != NULL ? strchr(at, ']') : NULL;
+    const char *at = json != NULL ? strstr(json, "\"without\": [") : NULL,
+               *end = at != NULL ? strchr(at, ']') : NULL;
     unsigned count = 0;
     char number[32];
 
@@ -620,7 +639,7 @@ static void link_image(void)
         if (job.links == 1)
             job.own_tables = !has_place(&image, &needs);
         /* of the first link the object may be there for sframe_start alone, which the script has, too */
-        job.defaults = needs.asked && (job.own_tables || job.links > 1);
+        job.defaults = needs.asked && (job.own_tables || job.command.has_room || job.links > 1);
         done = (job.own_tables && !needs.asked) || make_tables(&image, &needs);
         free_needs(&needs);
         image_close(&image);
@@ -649,6 +668,7 @@ int main(int argc, char **argv)
     job.archive = beside(job.command.output, ".sfu-link.a");
     job.tables = beside(job.command.output, ".sfu-tables");
     job.image = beside(job.command.output, ".sfu-link");
+    job.own_tables = !job.command.has_room;
     job.has_target = command_target(&job.command, job.archive, &job.target);
     job.room.facts = OBJECT_MARK_SIZE;
     link_image();

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# sfu-link: the room is what the tables need, whoever links, and a failure leaves no image behind.
+# sfu-link: the room is what the tables need, whoever links; a failure leaves no image behind; and what it brings by
+# itself is there, however the image is linked.
 #
 #   link_test.sh OUT SFU-GEN
 set -u
 out=$1
 gen=$(realpath "$2")
+root=$PWD
 link=$PWD/build/tools/sfu-link
 export SFU_GEN=$gen
 rm -rf "$out"
 mkdir -p "$out"
+out=$(realpath "$out")
 cd "$out" || exit 1
 
 # test NAME COMMAND...: ok if it succeeds.
@@ -180,8 +183,6 @@ refused() {
 }
 test "a link that fails" refused 1 "required symbol .nothing. not defined" \
     "$link" gcc -nostdlib -static -no-pie -Wl,-T,kernel.ld,--require-defined=nothing kernel.o -o kernel.elf
-test "a script without the line" refused 1 "undefined reference to .sframe_start" \
-    "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,without.ld kernel.o -o kernel.elf
 grep -v sfu_room kernel.ld | sed 's/.data :/.data : { sframe_start = .; sframe_end = .; } .more :/' >elsewhere.ld
 test "a script with the symbols alone" refused 1 "no section .sframe" \
     "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,elsewhere.ld kernel.o -o kernel.elf
@@ -201,4 +202,243 @@ test "code that cannot be described, --strict" refused 1 "cannot be described" "
     gcc -nostdlib -static -no-pie -Wl,-T,kernel.ld kernel.o bad.o -o kernel.elf
 test "no command" refused 2 "no command" "$link" --small
 test "another output" refused 2 "the tables go into the image" "$link" -o x gcc
-test "--help" sh -c "$link --help | grep -q 'SFU_GEN names sfu-gen'"
+test "--help" sh -c "$link --help | grep -q SFU_LINK_OPTIONS"
+
+# ---- the object that sfu-link brings ----
+
+(cd "$root" && python3 port/dist/dist.py "$out/dist") || exit 1
+cat >own.c <<'END'
+#include "sfu_panic.h"
+static void put(void *ctx, char c) { (void)ctx; (void)c; }
+char stack[4096];
+__attribute__((noinline)) int g(int x) { return x + stack[x]; }
+void start(void) { sfu_panic_start(put); sfu_panic_here(); stack[1] = (char)g(1); for (;;) { } }
+END
+cat >other.c <<'END'
+void start(void) { for (;;) { } }
+END
+cat >own.ld <<'END'
+ENTRY(start)
+SECTIONS {
+    . = 0x100000;
+    .text : { *(.text .text.*) }
+    .rodata : { *(.rodata .rodata.*) }
+    .data : { *(.data .data.*) }
+    .bss : { *(.bss .bss.*) }
+    /DISCARD/ : { *(.eh_frame .comment .note.*) }
+}
+END
+plain=(-Os -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables -Idist)
+gcc "${plain[@]}" -fno-pie -c own.c other.c && gcc "${plain[@]}" -fno-pie -c dist/sfu_panic.c -o panic.o &&
+    gcc "${plain[@]}" -fpie -c own.c -o own-pie.o && gcc "${plain[@]}" -fpie -c dist/sfu_panic.c -o panic-pie.o ||
+    exit 1
+
+# filled FILE: what sfu-link has written is there, and in it tables that describe start, as sfu itself says.
+cat >facts.py <<'END'
+"""What sfu-link has written into FILE: struct sfu_link of sfu_start.h, which ends with the name of the file."""
+import re
+
+
+def facts(file):
+    data = open(file, "rb").read()
+    for at in (m.start() for m in re.finditer(b"sfulink1", data)):
+        words = [int.from_bytes(data[at + 8 * i:at + 8 * i + 8], "little") for i in range(10)]
+        if data[at + words[7]:].split(b"\0")[0] == file.rsplit("/")[-1].encode():
+            return data, at, words
+    raise SystemExit("not filled in")
+END
+cat >filled.py <<'END'
+import subprocess
+import sys
+
+from facts import facts
+
+file, reader = sys.argv[1:]
+data, at, words = facts(file)
+address, tables, size = words[1:4]
+assert words[8] > 0, "no memory"
+assert b"sfu-link: not yet" not in data
+symbols = {line.split()[-1]: int(line.split()[0], 16) for line in subprocess.check_output(
+    ["nm", "--defined-only", file], text=True).split("\n") if line}
+assert symbols["sfu_link_data"] == address
+open("tables.raw", "wb").write(data[at + tables:at + tables + size])
+sys.exit(subprocess.call([reader, "tables.raw", hex(address + tables), hex(symbols["start"])]))
+END
+cat >reader.c <<'END'
+#include "sfu.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    static uint8_t bytes[1 << 20];
+    FILE *f = fopen(argv[1], "rb");
+    size_t size = fread(bytes, 1, sizeof bytes, f);
+    struct sfu_section section;
+    struct sfu_row row;
+    return argc < 4 || sfu_open(&section, bytes, size, strtoull(argv[2], NULL, 0)) != SFU_OK ||
+           sfu_check(&section, NULL) != SFU_OK || sfu_find(&section, strtoull(argv[3], NULL, 0), &row) != SFU_OK;
+}
+END
+gcc -O1 -I"$root" reader.c "$root/sfu.c" -o reader || exit 1
+filled() { python3 filled.py "$1" ./reader; }
+
+# own LINKS COMMAND...: links own.elf by at most so many links, fills it in, and leaves nothing else behind.
+own() {
+    local most=$1
+    shift
+    rm -f links own.elf
+    "$link" "$@" && [ "$(wc -l <links)" -le "$most" ] && filled own.elf && [ -z "$(ls own.elf.* 2>/dev/null)" ]
+}
+# shellcheck disable=SC2054 # those commas are the compiler's
+static=(-nostdlib -static -no-pie -Wl,-T,own.ld own.o panic.o -o own.elf)
+ld=(-T own.ld own.o panic.o -o own.elf)
+# Two links, and one run of the compiler where no input says for which CPU it is.
+test "own object: ld" own 2 ./ld.bfd "${ld[@]}"
+test "own object: gcc" own 2 ./counted gcc "${static[@]}"
+test "own object: clang" own 2 ./counted clang "${static[@]}"
+test "own object: lld" own 2 ./counted ld.lld "${ld[@]}"
+test "own object: gold" own 2 ./counted ld.gold "${ld[@]}"
+test "own object: mold" own 2 ./counted mold -static own.o panic.o -e start -o own.elf
+test "own object: static-pie" own 2 ./counted gcc -nostdlib -static-pie -Wl,-T,own.ld own-pie.o panic-pie.o -o own.elf
+no_relocations() {
+    own 2 ./counted gcc -nostdlib -static-pie -Wl,-T,own.ld own-pie.o panic-pie.o -o own.elf &&
+        [ "$(readelf -rW own.elf | grep -c R_X86_64)" = "$(readelf -rW own.elf | grep -c RELATIVE)" ]
+}
+test "own object: it adds no symbols to relocate" no_relocations
+test "own object: --gc-sections" own 2 ./ld.bfd --gc-sections "${ld[@]}"
+test "own object: --build-id" own 2 ./ld.bfd --build-id=sha1 "${ld[@]}"
+test "own object: -o in the same word" own 2 ./ld.bfd -T own.ld own.o panic.o -oown.elf
+response() { echo "-T own.ld own.o 'panic.o' -o own.elf" >words && own 2 ./ld.bfd @words; }
+test "own object: a response file" response
+archive() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld -u start all.a -o own.elf; }
+test "own object: all in an archive" archive
+whole() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld --whole-archive all.a -o own.elf; }
+test "own object: --whole-archive to the end" whole
+binary() {
+    echo text >text.bin
+    own 2 ./ld.bfd -T own.ld own.o panic.o -o own.elf -b binary text.bin
+}
+test "own object: -b binary to the end" binary
+joined() {
+    "$link" ld -r own.o panic.o -o joined.o && own 2 ./ld.bfd -T own.ld joined.o -o own.elf
+}
+test "own object: ld -r before" joined
+sources() {
+    own 3 ./counted gcc "${plain[@]}" -fno-pie -nostdlib -static -no-pie -Wl,-T,own.ld own.c dist/sfu_panic.c \
+        -o own.elf
+}
+test "own object: the same command compiles" sources
+lto() {
+    gcc "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
+        gcc "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
+        own 2 ./counted gcc -Os -flto -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o -o own.elf
+}
+test "own object: LTO of gcc" lto
+clang_lto() {
+    clang "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
+        clang "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
+        own 3 ./counted clang -flto -fuse-ld=lld -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o -o own.elf
+}
+test "own object: LTO of clang" clang_lto
+sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' -e 's/\.comment/.rodata &/' own.ld \
+    >discards.ld
+test "own object: a script that discards constants" own 5 ./ld.bfd -T discards.ld own.o panic.o -o own.elf
+sed 's,/DISCARD/ : {[^}]*},/DISCARD/ : { *(*) },' own.ld >all.ld
+test "own object: /DISCARD/ : { *(*) }" own 2 ./ld.bfd -T all.ld own.o panic.o -o own.elf
+test "own object: --orphan-handling=error" own 2 ./ld.bfd --orphan-handling=error -T all.ld own.o panic.o -o own.elf
+sed 's/    .rodata :/    .text2 :/; s/.text : { /.text : { *(.rodata .rodata.*) /' own.ld >first.ld
+test "own object: constants before the code" own 4 ./ld.bfd -T first.ld own.o panic.o -o own.elf
+spaces() {
+    mkdir -p "a b" && cp own.o "a b/own o.o" && "$link" ld -T own.ld "a b/own o.o" panic.o -o "a b/own e.elf" &&
+        filled "a b/own e.elf"
+}
+test "own object: names with spaces" spaces
+twice() {
+    own 2 ./ld.bfd --build-id=sha1 "${ld[@]}" && cp own.elf one.elf &&
+        own 2 ./ld.bfd --build-id=sha1 "${ld[@]}" && cmp own.elf one.elf
+}
+test "own object: the same bytes twice" twice
+at_once() {
+    local i
+    for i in 1 2 3 4 5 6; do "$link" ld -T own.ld own.o panic.o -o "many$i.elf" & done
+    wait
+    for i in 1 2 3 4 5 6; do filled "many$i.elf" || return 1; done
+}
+test "own object: several at once" at_once
+# The place in the script is used, and the object has the rest.
+in_script() {
+    sed 's/    .data :/    .sfu_sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += sfu_room; sframe_end = .; }\n&/' own.ld \
+        >room.ld
+    own 3 "$@" -T room.ld own.o panic.o -o own.elf && [ "$(($(room own.elf)))" -gt 16 ]
+}
+test "own object: the script has room, ld" in_script ./ld.bfd
+test "own object: the script has room, lld" in_script ./counted ld.lld
+# Another program is linked once, and is what it would be without sfu-link.
+others() {
+    rm -f links
+    "$link" "$@" -T own.ld other.o -o other.elf 2>said && [ "$(wc -l <links)" = 1 ] && [ ! -s said ] &&
+        "${@:2}" -T own.ld other.o -o expected.elf && cmp other.elf expected.elf
+}
+test "a program that does not ask: ld" others ./counted ld
+test "a program that does not ask: lld" others ./counted ld.lld
+foreign() {
+    printf '.globl start\nstart: jmp start\n' | as --32 -o i386.o - &&
+        "$link" ld -m elf_i386 -e start i386.o -o i386.elf
+}
+test "a program for another CPU" foreign
+names() {
+    own 2 ./ld.bfd "${ld[@]}" && python3 - <<'END'
+import re
+import subprocess
+
+from facts import facts
+
+data, at, words = facts("own.elf")
+own = data[at + words[4]:at + words[4] + words[5]]
+base = (words[1] + words[6]) % (1 << 64)
+text = subprocess.check_output(["python3", "symbols.py", "--base=0x%x" % base, "nm", "own.elf"], text=True)
+expected = bytes(int(n) for line in re.findall(r"\.byte (.*)", text) for n in line.split(","))
+assert own == expected, "%d and %d bytes" % (len(own), len(expected))
+END
+}
+cp "$root/port/symbols/symbols.py" .
+test "names are those of symbols.py" names
+no_names() {
+    own 2 ./ld.bfd "${ld[@]}" && cp own.elf with.elf && rm -f links &&
+        "$link" --no-names ./ld.bfd "${ld[@]}" && filled own.elf && ! strings own.elf | grep -q '^sfs1'
+}
+test "--no-names" no_names
+test "a flat binary" refused 1 "link one, and convert it" \
+    "$link" ld --oformat=binary -T own.ld own.o panic.o -o kernel.elf
+without_link() {
+    ! ld -T own.ld own.o panic.o -o own.elf 2>said && grep -q "undefined reference to .sfu_link_data" said
+}
+test "without sfu-link the linker names what is missing" without_link
+interrupted() {
+    printf '#!/bin/sh\nsleep 30\n' >ld.slow && chmod +x ld.slow && cp own.o own.elf
+    "$link" ./ld.slow own.o -o own.elf &
+    local pid=$!
+    sleep 0.5
+    kill -TERM $pid
+    ! wait $pid && [ ! -e own.elf ] && [ -z "$(ls own.elf.* 2>/dev/null)" ]
+}
+test "a signal leaves nothing" interrupted
+launcher() {
+    command -v cmake >/dev/null || return 0
+    mkdir -p cm && cat >cm/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.21)
+project(own C)
+add_executable(own.elf $PWD/own.c $PWD/dist/sfu_panic.c)
+target_include_directories(own.elf PRIVATE $PWD/dist)
+target_compile_options(own.elf PRIVATE ${plain[*]} -fno-pie)
+target_link_options(own.elf PRIVATE -nostdlib -static -no-pie -Wl,-T,$PWD/own.ld)
+END
+    cmake -S cm -B cm/build -DCMAKE_C_LINKER_LAUNCHER="$link" >/dev/null && cmake --build cm/build >/dev/null &&
+        filled cm/build/own.elf
+}
+test "CMAKE_C_LINKER_LAUNCHER" launcher
+arguments_alone() {
+    rm -f own.elf && SFU_LINKER=ld SFU_LINK_OPTIONS="--no-names -q" "$link" "${ld[@]}" && filled own.elf &&
+        rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
+}
+test "arguments alone, as cargo has them" arguments_alone

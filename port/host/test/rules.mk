@@ -274,6 +274,17 @@ $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_KERNEL,$(cpu))))
 
 CHECK += host-link
 .PHONY: suite-host-link
-suite-host-link: build/tools/sfu-gen
+suite-host-link: build/tools/sfu-gen build/tools/sfu-link
 	@test/tools/toolchain/install.sh check
 	@test/run.sh host-link port/host/test/link_test.sh $(HOST)/link build/tools/sfu-gen
+
+# Kernels without unwind flags, linker script lines and lists of entries: zero/.
+ZERO_CPUS := x86_64 aarch64 s390x riscv64 riscv32 arm
+define zero
+CHECK += zero-$(1)
+.PHONY: suite-zero-$(1)
+suite-zero-$(1): build/tools/sfu-gen build/tools/sfu-link dist
+	@test/tools/toolchain/install.sh check bare
+	@test/run.sh zero-$(1) python3 port/host/test/zero.py $(1)
+endef
+$(foreach cpu,$(ZERO_CPUS),$(eval $(call zero,$(cpu))))

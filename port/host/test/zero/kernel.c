@@ -55,6 +55,7 @@ step void handle(struct frame *frame)
         panic("in a handler\n");
     }
     FRAME_PC(frame) += FAULT_SIZE;
+    sink++;
 }
 
 step int leaf(int n);

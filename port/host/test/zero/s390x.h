@@ -9,8 +9,9 @@ struct frame {
 #define FRAME_SP(f) ((f)->r[15])
 #define FRAME_FP(f) ((f)->r[11])
 #define FRAME_RA(f) ((f)->r[14])
-#define FAULT       __asm__ volatile("lhi %%r1, 0\n\t.short 0" : : : "1")
-#define FAULT_SIZE  0 /* the old PSW is behind it */
+#define FAULT                                                                                                      \
+    __asm__ volatile("lghi %%r1, 0\n\tlghi %%r4, 0\n\tlghi %%r5, 1\n\tdlgr %%r4, %%r1" : : : "1", "4", "5", "cc")
+#define FAULT_SIZE 0 /* the old PSW is behind it */
 
 extern const char program_entry[];
 
