@@ -285,7 +285,7 @@ static void print_called(const char *text)
 }
 
 /* What is made where the image asks for it; for linker scripts with a place of their own, options say what is made. */
-static const char *const defaults[] = {"--small", "--derive", "--entry=*:call", "--entry=start:start"};
+static const char *const defaults[] = {"--small", "--find"};
 
 /* Runs sfu-gen with the NUM options at MORE. On failure says why, and ends. */
 static void run_gen(const char *const *more, size_t num, struct said *said)
