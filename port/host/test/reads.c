@@ -16,8 +16,9 @@ static struct image image;
 
 static void put(const char *name, const struct code_report *r)
 {
-    printf("%s reached %" PRIu64 " confirmed %" PRIu64 " silent %" PRIu64 " corrected %" PRIu64 "\n", name,
-           r->reached, r->confirmed, r->silent, r->corrected);
+    printf("%s reached %" PRIu64 " confirmed %" PRIu64 " silent %" PRIu64 " corrected %" PRIu64 " lost %" PRIu64
+           "\n",
+           name, r->reached, r->confirmed, r->silent, r->corrected, r->lost);
 }
 
 static void found(void *ctx, const struct code_unit *unit, const struct code_report *report)
