@@ -250,8 +250,9 @@ struct code_report {
     uint64_t corrected;   /* where the row is the code's */
     uint64_t cfa, ra, fp; /* corrected for this */
     uint64_t lost;        /* whose row is wrong, and the code does not know the right one: it has none */
-    uint64_t derived;     /* of code without CFI, with a row now */
-    bool other_spans;     /* entries of CFI have come or gone */
+    uint64_t doubted; /* where the code contradicts CFI, which counts: its ways through the function may be none */
+    uint64_t derived; /* of code without CFI, with a row now */
+    bool other_spans; /* entries of CFI have come or gone */
 };
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */

@@ -653,6 +653,7 @@ static void add_report(struct code_report *sum, const struct code_report *r)
     sum->ra += r->ra;
     sum->fp += r->fp;
     sum->lost += r->lost;
+    sum->doubted += r->doubted;
 }
 
 /* Whether FDE begins as a function does that is called. */
@@ -819,7 +820,10 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     }
     code_run(code, unit, &watch);
     if (t->doubtful || (fde != NULL && unit->overlaps)) {
+        const uint64_t doubted = fde != NULL ? t->own.corrected + t->own.lost : 0;
+
         memset(&t->own, 0, sizeof t->own);
+        t->own.doubted = doubted;
     } else if (fde == NULL) {
         keep_rows(unit, t);
     } else if (t->fixed.num > 0 || t->alone) {
@@ -1123,12 +1127,16 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     for (i = 0; i < code.num_units; i++) {
         if (code.units[i].fde == NULL)
             continue;
-        if (code.units[i].dirty) {
+        if (code.units[i].dirty) { /* it has been run too often: nothing that it says counts */
+            const uint64_t doubted = code.reports[i].corrected + code.reports[i].lost + code.reports[i].doubted;
+
             drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
-            continue;
+            code.reports[i] = (struct code_report){0};
+            code.reports[i].doubted = doubted;
         }
         add_report(report, &code.reports[i]);
-        if (how->found != NULL && (code.reports[i].corrected > 0 || code.units[i].num_lost > 0))
+        if (how->found != NULL &&
+            (code.reports[i].corrected > 0 || code.reports[i].doubted > 0 || code.units[i].num_lost > 0))
             how->found(how->ctx, &code.units[i], &code.reports[i]);
     }
     add_derived(&code, how, report);

@@ -336,6 +336,28 @@ static size_t say_findings(void)
     return count;
 }
 
+/* With --quiet the COUNT places that have no row are said in one line. */
+static void say_losses(size_t count)
+{
+    const struct finding *first = NULL;
+    uint64_t bytes = 0;
+    size_t i;
+
+    for (i = num_findings; i-- > 0;)
+        if (!is_difference_allowed(findings[i].function, findings[i].start)) {
+            first = &findings[i];
+            bytes += first->bytes;
+        }
+    if (count == 1)
+        say_difference(first);
+    else if (first != NULL)
+        fprintf(stderr,
+                "sfu-gen: %s: %" PRIu64 " bytes have no rows, in %zu places; the first is %s (0x%" PRIx64
+                "); without --quiet each is named\n",
+                options.image, bytes, count, first->function[0] != '\0' ? printable(first->function) : "no symbol",
+                first->start);
+}
+
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
 
 /* Who compares tables. */
@@ -405,14 +427,27 @@ struct input {
     struct code_report code;
 };
 
-/* Functions whose CFI is wrong. */
+/* Functions whose CFI is wrong, or is kept although the code contradicts it. */
 struct correction {
     const char *function;
     uint64_t start, bytes;
 };
 
-static struct correction *corrections;
-static size_t num_corrections;
+struct correction_list {
+    struct correction *list;
+    size_t num;
+};
+
+static struct correction_list corrections, doubts;
+
+static void note_correction(struct correction_list *where, const struct image *image, uint64_t start,
+                            uint64_t bytes)
+{
+    const struct symbol *symbol = image_symbol(image, start);
+
+    where->list = grow(where->list, where->num, sizeof *where->list);
+    where->list[where->num++] = (struct correction){symbol != NULL ? symbol->name : "no symbol", start, bytes};
+}
 
 /* What of an interrupt's entry has no row. */
 struct unsaid {
@@ -437,13 +472,10 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
             (struct unsaid){symbol != NULL ? symbol->name : "no symbol", lost->why, lost->start,
                             symbol != NULL ? lost->start - symbol->addr : 0, lost->end - lost->start};
     }
-    if (unit->fde != NULL && report->corrected > 0) {
-        const struct symbol *symbol = image_symbol(ctx, unit->start);
-
-        corrections = grow(corrections, num_corrections, sizeof *corrections);
-        corrections[num_corrections++] =
-            (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
-    }
+    if (unit->fde != NULL && report->corrected > 0)
+        note_correction(&corrections, ctx, unit->start, report->corrected);
+    if (unit->fde != NULL && report->doubted > 0)
+        note_correction(&doubts, ctx, unit->start, report->doubted);
 }
 
 static void say_unsaid(void)
@@ -470,31 +502,43 @@ static void say_unsaid(void)
         putchar(']');
 }
 
-static uint64_t count_corrected(void)
+static void put_corrections(const char *name, const struct correction_list *all)
+{
+    size_t i;
+
+    printf(",\n \"%s\": [", name);
+    for (i = 0; i < all->num; i++) {
+        printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+        put_json(all->list[i].function);
+        printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", all->list[i].start, all->list[i].bytes);
+    }
+    putchar(']');
+}
+
+/* Says WHAT of the bytes in ALL, and CONSEQUENCE; with --verbose WHAT of each function. */
+static void say_each(const struct correction_list *all, const char *what, const char *consequence)
 {
     uint64_t bytes = 0;
     size_t i;
 
-    for (i = 0; i < num_corrections; i++)
-        bytes += corrections[i].bytes;
-    return bytes;
+    for (i = 0; i < all->num; i++)
+        bytes += all->list[i].bytes;
+    if (all->num > 0 && !options.quiet)
+        fprintf(stderr, "sfu-gen: %s: %s %" PRIu64 " bytes, in %zu function%s: %s%s\n", options.image, what, bytes,
+                all->num, all->num > 1 ? "s" : "", consequence, options.verbose ? "" : " (-v lists them)");
+    for (i = 0; i < all->num && options.verbose; i++)
+        fprintf(stderr, "sfu-gen: %s: %s (0x%" PRIx64 "): %s %" PRIu64 " bytes\n", options.image,
+                printable(all->list[i].function), all->list[i].start, what, all->list[i].bytes);
 }
 
 static void say_corrections(const struct code_report *code)
 {
-    size_t i;
-
     if (options.json) {
         printf(",\n \"code\": {\"reached\": %" PRIu64 ", \"confirmed\": %" PRIu64 ", \"corrected\": %" PRIu64
-               ", \"derived\": %" PRIu64 "},\n \"corrections\": [",
-               code->reached, code->confirmed, code->corrected, code->derived);
-        for (i = 0; i < num_corrections; i++) {
-            printf("%s\n  {\"function\": ", i > 0 ? "," : "");
-            put_json(corrections[i].function);
-            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", corrections[i].start,
-                   corrections[i].bytes);
-        }
-        putchar(']');
+               ", \"lost\": %" PRIu64 ", \"doubted\": %" PRIu64 ", \"derived\": %" PRIu64 "}",
+               code->reached, code->confirmed, code->corrected, code->lost, code->doubted, code->derived);
+        put_corrections("corrections", &corrections);
+        put_corrections("doubts", &doubts);
         say_unsaid();
         return;
     }
@@ -502,16 +546,9 @@ static void say_corrections(const struct code_report *code)
     if (options.derive && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes without CFI have rows by their instructions\n",
                 options.image, code->derived);
-    if (num_corrections > 0 && !options.quiet)
-        fprintf(stderr,
-                "sfu-gen: %s: CFI is wrong at %" PRIu64
-                " bytes, in %zu function%s: their rows are made from the machine "
-                "code, and you need do nothing%s\n",
-                options.image, count_corrected(), num_corrections, num_corrections > 1 ? "s" : "",
-                options.verbose ? "" : " (-v lists them)");
-    for (i = 0; i < num_corrections && options.verbose; i++)
-        fprintf(stderr, "sfu-gen: %s: %s (0x%" PRIx64 "): CFI is wrong at %" PRIu64 " bytes\n", options.image,
-                printable(corrections[i].function), corrections[i].start, corrections[i].bytes);
+    say_each(&corrections, "CFI is wrong at", "their rows are made from the machine code, and you need do nothing");
+    say_each(&doubts, "the machine code contradicts the CFI at",
+             "the code cannot be followed for sure, and their rows are those of the CFI");
 }
 
 /* Compares the image's tables with its CFI. It fails if one contradicts the other, with --strict also if rows are
@@ -860,6 +897,8 @@ static void make(struct input *in)
     say_summary(&tables, &in->spans, &bytes, &share);
     say_corrections(&in->code);
     left = say_findings();
+    if (options.quiet && !options.strict && !options.json)
+        say_losses(left);
     if (options.strict && left > 0)
         fail("--strict: %zu functions cannot be described; nothing written", left);
     if (percent(share.described, share.code) < options.require)

@@ -8,10 +8,11 @@ must say of each instruction. What is right follows from the manuals of the CPUs
 
 A row of a call holds for the frame that waits for the callee, too: no rule there is a register that this may change.
 """
+import json
 import os
 import re
 
-from gen import OUT, Wrong, must, run, test, write
+from gen import OUT, must, run, test, write
 
 WORK = OUT + "/work/calls"
 ROWS = OUT + "/rows"
@@ -197,6 +198,33 @@ def check(cpu, name, text, *options):
     return "%d instructions" % len(wanted)
 
 
+def loss_is_said():
+    """--quiet hides no loss: one is said as it is, and several in one line."""
+    for name, texts in (("said", LOST), ("said of a switch", SWITCH)):
+        image, _ = build("aarch64", name, numbered(texts["aarch64"])[0])
+        errors = run("build/tools/sfu-gen", "-q", "--address=0", "-o", image + ".sframe", image)[1]
+        must(errors.count("\n") == 1 and "no copy of it is in reach" in errors, errors)
+    image, _ = build("aarch64", "said twice", "mov x29, x1\nnop\nldr x29, [x0]\nmov x30, x1\nnop\nldr x30, [x0]\nret")
+    errors = run("build/tools/sfu-gen", "-q", "--address=0", "-o", image + ".sframe", image)[1]
+    must(errors.count("\n") == 1 and "bytes have no rows, in" in errors, errors)
+
+
+# Nobody comes to the second row, which begins where the code does nothing: what the code says is not believed. The push
+# has no CFI.
+DOUBT = """push %rbx\npop %rbx\nsub $24, %rsp\n.cfi_adjust_cfa_offset 24\nsyscall\n.cfi_def_cfa_offset 8\nnop
+    .cfi_def_cfa_offset 32\nadd $24, %rsp\n.cfi_adjust_cfa_offset -24\nret"""
+
+
+def doubt_is_said():
+    """A function whose CFI is kept although its code contradicts it is named."""
+    image, where = build("x86_64", "doubt", DOUBT)
+    output, _ = run("build/tools/sfu-gen", "--json", "--address=0", "-o", image + ".sframe", image)
+    doubts = json.loads(output)["doubts"]
+    must([(d["function"], int(d["pc"], 16)) for d in doubts] == [("f", where["f"])] and doubts[0]["bytes"] == 2, doubts)
+    errors = run("build/tools/sfu-gen", "-v", "--address=0", "-o", image + ".sframe", image)[1]
+    must("f (0x%x): the machine code contradicts the CFI at 2 bytes\n" % where["f"] in errors, errors)
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
     for name, texts in CASES.items():
@@ -204,6 +232,8 @@ def main():
             text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
             if text is not None:
                 test("%s: %s" % (cpu, name), check, cpu, name, text)
+    test("a loss is said with --quiet", loss_is_said)
+    test("a doubt is said", doubt_is_said)
 
 
 main()
