@@ -325,12 +325,55 @@ def linux_arm(s):
          "Stack: (0x%08x to 0x%08x)" % (s.sp, (s.sp + 512) & ~0x1fff | 0x2000), *rows])]
 
 
-WHOLE = [("riscv32", esp_idf), ("riscv32", nuttx_riscv), ("riscv64", nuttx_riscv), ("riscv32", nuttx_old),
+def indexed(s):
+    v = s.values
+    return ["PANIC pc=0x%08x, lr=0x%08x, sp=0x%08x" % (v["pc"], v["lr"], v["sp"]),
+            *("sp+%02x: %08x" % (at - s.sp, word) for at, word in s.words())]
+
+
+def numbered(s):
+    v = s.values
+    return ["HardFault: PC=%08x LR=%08x SP=%08x R7=%08x" % (v["pc"], v["lr"], v["sp"], v["r7"]),
+            *("stack[%d] = 0x%08x" % (n, word) for n, (_, word) in enumerate(s.words()))]
+
+
+def bare(s):
+    v = s.values
+    words = ["%08x" % word for _, word in s.words()]
+    return ["HardFault: PC=%08x LR=%08x SP=%08x R7=%08x" % (v["pc"], v["lr"], v["sp"], v["r7"]), "Stack:",
+            *(" ".join(words[at:at + 8]) for at in range(0, len(words), 8))]
+
+
+def hexdump(s):
+    v = s.values
+    return ["Fault! PC: 0x%08X LR: 0x%08X SP: 0x%08X" % (v["pc"], v["lr"], v["sp"]), "Stack dump:",
+            *("%08x  %s  |................|" % (s.sp + at, " ".join("%02x" % byte for byte in s.memory[at:at + 16]))
+              for at in range(0, 256, 16))]
+
+
+def debugger(s):
+    v = s.values
+    names = "rax rbx rcx rdx rsi rdi rbp rsp rip".split()
+    return ["%-14s 0x%-18x %d" % (n, v[n], v[n]) for n in names] + s.rows("0x%x:\t", "0x%016x", 2)
+
+
+def zephyr_x86(s):
+    """A line of registers begins with an address of the stack; it has no words of it."""
+    v = s.values
+    return ["E: Page fault at address (nil) (error code 0x2)", "E: RAX: 0x%016x RBX: 0x%016x" % (v["rax"], v["rbx"]),
+            "E: RSI: 0x%016x RDI: 0x%016x RBP: 0x%016x RSP: 0x%016x" % (v["rsi"], v["rdi"], v["rbp"], v["rsp"]),
+            "E: RSP: 0x%016x RFLAGS: 0x0000000000000246 CS: 0x0018 CR3: 0x0000000000116000" % v["rsp"],
+            "E: RIP: 0x%016x" % v["rip"], "thread stack 0x%016x size 0x0000000000000400" % v["rsp"]]
+
+
+WHOLE = [("thumb", indexed), ("thumb", numbered), ("thumb", bare), ("thumb", hexdump), ("x86_64", debugger),
+         ("riscv32", esp_idf), ("riscv32", nuttx_riscv), ("riscv64", nuttx_riscv), ("riscv32", nuttx_old),
          ("riscv32", zephyr_core_riscv), ("riscv64", zephyr_core_riscv), ("riscv64", zephyr_core_old_riscv),
          ("aarch64", zephyr_core_arm64), ("x86_64", zephyr_core_x86_64), ("aarch64", edk2_arm64),
          ("aarch64", coreboot_arm64), ("x86_64", xen), ("x86_64", acrn), ("x86_64", boxed), ("thumb", mbed),
          ("thumb", pushed), ("arm", linux_arm)]
-NAMED = [("riscv64", zephyr_riscv), ("riscv64", opensbi), ("riscv64", uboot_riscv), ("aarch64", uboot_arm64),
+NAMED = [("x86_64", zephyr_x86), ("riscv64", zephyr_riscv), ("riscv64", opensbi), ("riscv64", uboot_riscv),
+         ("aarch64", uboot_arm64),
          ("x86_64", edk2_x64), ("aarch64", tfa), ("thumb", cmbacktrace)]
 
 
@@ -357,6 +400,7 @@ def named(s, system):
     for text in noisy(system(s)):
         said = traced(s, text)
         must(" leaf at " in said and (" fourth at " in said or s.cpu == "x86_64"), said[-900:])
+        must(names_of_frames(said) == [], said[-600:])
         must("no trace: the log has no " in said or "call trace" in said, said[-600:])
 
 

@@ -375,12 +375,21 @@ static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *l
     return addr;
 }
 
-/* Only spaces, "|" and signs stand between FROM and TO. */
+/* Only spaces, signs, and the words that lines of a stack have stand between FROM and TO. */
 static bool is_blank(const struct scan *s, size_t from, size_t to)
 {
-    for (; from < to; from++)
-        if (text_is_of_a_word(s->text[from]))
+    static const char *const words[] = {"data", "value", "word", "content"};
+    size_t end, i;
+
+    for (; from<to; from = end> from ? end : from + 1) {
+        for (end = from; end < to && text_is_of_a_word(s->text[end]);)
+            end++;
+        for (i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (end - from == strlen(words[i]) && memcmp(s->text + from, words[i], end - from) == 0)
+                break;
+        if (end > from && i == sizeof words / sizeof words[0])
             return false;
+    }
     return true;
 }
 
@@ -422,7 +431,32 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
     return true;
 }
 
-/* "ADDRESS: WORD...". Without ":" the address must be near SP, or one word more than a power of two stands there. */
+/* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. */
+static bool take_index_line(struct scan *s)
+{
+    const char *at = strstr(s->text, "sp+"), *stack = strstr(s->text, "stack[");
+    const size_t from = at != NULL ? (size_t)(at - s->text) + 3 : stack != NULL ? (size_t)(stack - s->text) + 6 : 0;
+    struct number index, list[MOST_NUMBERS];
+    unsigned num;
+    uint64_t distance;
+
+    if (from == 0 || !s->d->dump.has_sp || !take_hex(s, from, &index))
+        return false;
+    num = find_numbers(s, index.end, list, 8);
+    distance = at != NULL ? index.value : strtoull(s->text + from, NULL, index.prefixed ? 16 : 10) * s->d->word;
+    if (!are_words(list, num) || !only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
+        return false;
+    (void)add_words(s->d, s->d->dump.sp + distance, list, num);
+    return true;
+}
+
+/* Whether a line of NUM numbers without ":" may be an address and words: as many as a power of two. */
+static bool may_be_words(unsigned num)
+{
+    return num > 2 && ((num - 1) & (num - 2)) == 0;
+}
+
+/* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
@@ -436,10 +470,9 @@ static bool take_word_line(struct scan *s)
              s->text[list[0].end] == '|';
     if ((near || behind) && take_byte_line(s, &list[0]))
         return true;
-    marked = behind && (s->d->begun || s->d->registers > 2 || near);
-    if (num < 2 || !are_words(list + 1, num - 1) || !(near || marked))
-        return false;
-    if (marked && !near && !only_numbers(s, list[0].end, list + 1, num - 1))
+    marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
+    if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(num))) ||
+        !only_numbers(s, list[0].end, list + 1, num - 1))
         return false;
     (void)add_words(s->d, list[0].value, list + 1, num - 1);
     return true;
@@ -449,7 +482,7 @@ static bool take_word_line(struct scan *s)
  * words alone. */
 static bool take_following(struct scan *s)
 {
-    enum { KEY = 4, COLUMN = 9 };
+    enum { KEY = 4, COLUMN = 9, LEAST_BARE = 2 };
     struct number list[MOST_NUMBERS], key;
     unsigned num;
     size_t at = 0;
@@ -467,7 +500,8 @@ static bool take_following(struct scan *s)
         return true;
     }
     num = find_numbers(s, 0, list, 8);
-    if (!are_words(list, num) || !only_numbers(s, list[0].at, list, num))
+    if (num < LEAST_BARE || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
+        s->text[list[0].end] == ':')
         return false;
     s->d->next = add_words(s->d, s->d->next, list, num);
     return true;
@@ -508,6 +542,8 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
         return num;
     }
     s->took = true;
+    if (strncmp(s->text + skip_spaces(s, 0), "code", 4) == 0)
+        return num;
     return add_named(list, num, numbers[found - 1].value, true);
 }
 
@@ -569,6 +605,10 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->follow = true;
             s->d->next = numbers[0].value;
         }
+        if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
+            s->d->follow = true;
+            s->d->next = s->d->dump.sp;
+        }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
             s->d->base = numbers[0].value;
@@ -591,6 +631,18 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
     for (i = 0; i < size; i++)
         s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
     return true;
+}
+
+/* Words of a stack. With an address before them there is one number more than a power of two. */
+static bool take_lines(struct scan *s, bool follow)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+    const bool addressed = num > 0 && (s->text[list[0].end] == ':' || (num > 2 && (num & (num - 1)) != 0));
+
+    if (follow && !addressed && take_following(s))
+        return true;
+    return take_word_line(s) || (follow && take_following(s));
 }
 
 bool dumps_ends(struct dumps *d, const char *text, size_t size)
@@ -625,12 +677,8 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
     if (num == 0) {
-        if (follow && take_following(&s))
-            s.took = true;
-        else if (take_word_line(&s))
-            s.took = true;
-        else
-            scan_registers(&s, true);
+        scan_registers(&s, true);
+        s.took = s.took || take_index_line(&s) || take_lines(&s, follow);
     }
     d->follow = d->follow && (s.took || s.size == 0 || d->idle < 2);
     d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0);

@@ -466,7 +466,7 @@ static void name_address(struct filter *f, const struct named_address *named)
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);
-    } else if (f->dumps.listed && named->base == 0) {
+    } else if (!f->dumps.list) {
         out_line(&f->out, "    0x%" PRIx64 ": in no image", named->addr);
     }
     if (named->base != 0 && f->main != NULL)
@@ -527,7 +527,7 @@ static void name_symbols(struct filter *f, size_t size)
         if (name == p || !text_take(&t, "0x") || !text_number_to(&t, '/', &line.offset) || !text_take(&t, "0x") ||
             !text_number(&t, 16, 1, 16, &length))
             continue;
-        line.exact = follows_pc(f->line, name);
+        line.exact = line.offset == 0 || follows_pc(f->line, name);
         line.name = name;
         line.name_size = (size_t)(p - name);
         f->dumps.listed = true;

@@ -111,9 +111,9 @@ const char *formats_add_line(struct formats *f, const char *line)
     static const struct {
         const char *word;
         enum format_kind kind;
-    } kinds[] = {{"begin ", FORMAT_BEGIN},     {"from ", FORMAT_FROM}, {"calls ", FORMAT_CALLS},
-                 {"returns ", FORMAT_RETURNS}, {"list ", FORMAT_LIST}, {"base ", FORMAT_BASE},
-                 {"linked ", FORMAT_LINKED}};
+    } kinds[] = {{"begin ", FORMAT_BEGIN}, {"from ", FORMAT_FROM},       {"stack ", FORMAT_STACK},
+                 {"calls ", FORMAT_CALLS}, {"returns ", FORMAT_RETURNS}, {"list ", FORMAT_LIST},
+                 {"base ", FORMAT_BASE},   {"linked ", FORMAT_LINKED}};
     char text[MOST];
     size_t i, size = strcspn(line, "\r\n");
 

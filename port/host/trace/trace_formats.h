@@ -16,6 +16,7 @@ enum format_kind {
     FORMAT_REGISTER, /* a register whose name is more than a word */
     FORMAT_BEGIN,
     FORMAT_FROM,
+    FORMAT_STACK,
     FORMAT_CALLS,
     FORMAT_RETURNS,
     FORMAT_LIST,
