@@ -28,6 +28,9 @@ void check_fail(const char *file, int line, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(running.reason + length, sizeof running.reason - (size_t)length, format, args);
     va_end(args);
+    for (char *c = running.reason; *c != '\0'; c++) /* it is one line */
+        if (*c == '\n')
+            *c = '|';
     longjmp(running.end, 1);
 }
 

@@ -69,10 +69,20 @@ $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 suite-host-faults: $(HOST)/gen-but-fast.o
 suite-host-options: build/tools/sfu-lint
 
-HOST_SOURCES = $(TOOLS_GEN)
-$(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
+# The tools under the sanitizers share their objects. build/tools/sfu-NAME comes first: it makes the tool's help text.
+$(HOST)/sanitized/%.o: %.c $(HOST_HEADERS) port/host/rules.mk port/host/test/rules.mk | build/tools/sfu-gen \
+    build/tools/sfu-lint build/tools/sfu-trace
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(HOST_SANITIZERS) $(HOST_SOURCES) $(TOOLS_GEN_LIBS) -o $@
+	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW) $(HOST_SANITIZERS) -c $< -o $@
+
+# host_sanitized TOOL, SOURCES, LIBRARIES
+define host_sanitized
+$(HOST)/$(1)-sanitized: $$(patsubst %.c,$(HOST)/sanitized/%.o,$(2))
+	@$(CC) $(HOST_SANITIZERS) $$^ $(3) -o $$@
+endef
+$(eval $(call host_sanitized,sfu-gen,$(TOOLS_GEN),$$(TOOLS_GEN_LIBS)))
+$(eval $(call host_sanitized,sfu-lint,$(TOOLS_LINT),$$(TOOLS_LINT_LIBRARIES)))
+$(eval $(call host_sanitized,sfu-trace,$(TOOLS_TRACE),-ldw -lelf))
 
 # sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
 define HOST_LINT
@@ -103,10 +113,6 @@ CHECK += host-lint-frames
 suite-host-lint-frames: build/tools/sfu-lint build/tools/sfu-gen
 	@test/tools/toolchain/install.sh check
 	@test/run.sh host-lint-frames python3 port/host/test/frames.py frames
-
-$(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(HOST_SANITIZERS) $(TOOLS_LINT) $(TOOLS_LINT_LIBRARIES) -o $@
 
 # Programs for every CPU in one suite each: they are small.
 HOST_SUITES := links options faults hostile
@@ -257,10 +263,6 @@ build/speedscope/package/package.json:
 speedscope: build/tools/sfu-trace build/speedscope/package/package.json | $(TC)
 	@test/tools/toolchain/install.sh browser
 	@test/run.sh $@ python3 port/host/test/speedscope.py $@
-
-$(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(TOOLS_TRACE) -ldw -lelf -o $@
 
 # Kernels of port/baremetal/test by a toolchain that knows nothing of SFrame.
 define HOST_KERNEL

@@ -1087,6 +1087,39 @@ static void test_dump_plain(void **state)
     expect_dump(wanted);
 }
 
+/* Words that are read by the target's callback, as far as it can. */
+static int reads_twice(void *ctx, sfu_addr addr, void *buffer, size_t len)
+{
+    unsigned *left = (unsigned *)ctx;
+
+    if (*left == 0)
+        return -1;
+    (*left)--;
+    memset(buffer, 0, len);
+    ((uint8_t *)buffer)[0] = (uint8_t)addr;
+    return 0;
+}
+
+static void test_dump_read(void **state)
+{
+    static const struct sfu_dump dump = {.abi = SFU_AMD64};
+    unsigned left = 2;
+
+    (void)state;
+    target.stack.bytes = NULL;
+    target.stack.low = 0x10000;
+    target.stack.high = 0x10100;
+    target.ctx = &left;
+    target.read = reads_twice;
+    top.sp = 0x10010;
+    sfu_dump_print(&panic, &dump, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10010\nr fp 10008\nm 10010 10 18\nend 2\n");
+    length = 0;
+    target.read = NULL;
+    sfu_dump_print(&panic, &dump, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10010\nr fp 10008\nend 0\n");
+}
+
 static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
     (void)ctx;
@@ -1443,6 +1476,7 @@ int main(void)
         cmocka_unit_test_setup(test_all, reset),
         cmocka_unit_test_setup(test_build_id, reset),
         cmocka_unit_test_setup(test_dump_plain, reset),
+        cmocka_unit_test_setup(test_dump_read, reset),
         cmocka_unit_test_setup(test_dump_all, reset),
         cmocka_unit_test_setup(test_dump_packed, reset),
         cmocka_unit_test_setup(test_dump_long, reset),
