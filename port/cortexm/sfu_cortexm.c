@@ -21,7 +21,10 @@ enum {
     FP = 7,
     CALLEES_FP = (2 + FP - 4) * WORD,
     SCANNED_WORDS = 64,
-    HARD_FAULT = 3, /* numbers of exceptions */
+    SMALLEST_GUARD = 32, /* bytes of a region of an MPU */
+    LARGEST_GUARD = 128, /* 4 KiB, counted in those */
+    NMI = 2,             /* numbers of exceptions */
+    HARD_FAULT = 3,
     SECURE_FAULT = 7
 };
 #define EXC_RETURN        0xffffff00u /* all bits above are 1: with the FPU or without, with TrustZone or without */
@@ -31,6 +34,7 @@ enum {
 #define EXC_NO_CALLEES    0x20u
 #define EXC_SECURE        0x40u
 #define FNC_RETURN        0xfefffffeu /* a secure function's call of one that is not secure; without bit 0 */
+#define TASK_EXC_RETURN   0xfffffffdu
 #define RESET_LR          0xfffffffeu /* LR has all bits set when a CPU begins; without bit 0 */
 #define XPSR_PADDING      (1u << 9)
 #define XPSR_THUMB        (1u << 24)
@@ -41,8 +45,12 @@ enum {
 #define CFSR_NOT_POPPED   (1u << 3 | 1u << 11 | 1u << 18) /* MUNSTKERR, UNSTKERR, INVPC */
 #define SFSR_NOT_POPPED   (1u << 1 | 1u << 2)             /* INVIS, INVER */
 #define UNALIGN_TRP       (1u << 3)
-#define MPU_CTRL          0xe000ed94u
+#define SHCSR_ACTIVE      0x1fu /* MemManage, BusFault, HardFault, UsageFault, SecureFault */
+#define SHCSR_PENDING     (7u << 12 | 1u << 20 | 1u << 21) /* Usage, MemManage, Bus; SecureFault, HardFault */
 #define MPU_ON            1u
+#define MPU_ON_IN_FAULTS  2u /* in the handlers of HardFault and NMI, too */
+#define MPU_DEFAULT_MAP   4u /* where no region is */
+#define TT_READABLE       (1u << 18)
 
 /* The word at ADDR + OFFSET. */
 static int read_at(const struct sfu_target *target, uint32_t addr, uint32_t offset, uint32_t *value)
@@ -195,9 +203,31 @@ void sfu_cortexm_explain(const struct sfu_panic *panic, const struct sfu_cortexm
 #define ARMV8M  (__ARM_ARCH >= 8)
 #define REASONS (__ARM_ARCH_ISA_THUMB == 2) /* not the baseline: it has no fault status */
 
-static uint32_t at(uint32_t address)
+enum { ICSR = 0x04, SHCSR = 0x24, CFSR = 0x28, HFSR = 0x2c, MMFAR = 0x34, BFAR = 0x38, SFSR = 0xe4, SFAR = 0xe8 };
+enum { MPU_TYPE = 0x90, MPU_CTRL = 0x94, MPU_RNR = 0x98, MPU_RBAR = 0x9c, MPU_RASR = 0xa0 };
+
+/* A register of the System Control Block. */
+static volatile uint32_t *control(uint32_t offset)
 {
-    return *(volatile uint32_t *)address;
+    return (volatile uint32_t *)(0xe000ed00u + offset);
+}
+
+/* The exception whose handler runs; 0: none. */
+static uint32_t running(void)
+{
+    uint32_t ipsr;
+
+    __asm__ volatile("mrs %0, ipsr" : "=r"(ipsr));
+    return ipsr;
+}
+
+/* Whether the handler of a fault waits for that of an exception with a higher priority, which is served first. */
+static bool has_pending_fault(void)
+{
+    const uint32_t pending = *control(ICSR) >> 12 & XPSR_EXCEPTION;
+
+    return (pending >= HARD_FAULT && pending <= SECURE_FAULT) ||
+           ((REASONS || ARMV8M) && (*control(SHCSR) & SHCSR_PENDING) != 0);
 }
 
 static uint32_t process_stack(void)
@@ -213,7 +243,7 @@ static uint32_t process_stack(void)
 static bool trap_unaligned(bool on)
 {
 #if REASONS
-    volatile uint32_t *ccr = (volatile uint32_t *)0xe000ed14;
+    volatile uint32_t *ccr = control(0x14);
     uint32_t before = *ccr;
 
     *ccr = on ? before | UNALIGN_TRP : before & ~UNALIGN_TRP;
@@ -234,7 +264,7 @@ static uint32_t frame_of(uint32_t exc_return, uint32_t msp)
  * secure, and without TrustZone. */
 static bool is_own_stack(uint32_t exc_return)
 {
-    bool secure = !ARMV8M || at(0xe002ed00) != 0;
+    bool secure = !ARMV8M || *(volatile uint32_t *)0xe002ed00 != 0;
 
     return ((exc_return & EXC_SECURE) != 0) == secure;
 }
@@ -256,14 +286,14 @@ static uint32_t stack_limit(uint32_t exc_return)
 /* By fields: compilers may call memset to clear a structure. */
 static void read_fault(struct sfu_cortexm_fault *fault, uint32_t exc_return, uint32_t sp)
 {
-    __asm__ volatile("mrs %0, ipsr" : "=r"(fault->exception));
+    fault->exception = running();
     fault->has_reasons = REASONS;
-    fault->cfsr = REASONS ? at(0xe000ed28) : 0;
-    fault->hfsr = REASONS ? at(0xe000ed2c) : 0;
-    fault->mmfar = REASONS ? at(0xe000ed34) : 0;
-    fault->bfar = REASONS ? at(0xe000ed38) : 0;
-    fault->sfsr = REASONS && ARMV8M ? at(0xe000ede4) : 0;
-    fault->sfar = REASONS && ARMV8M ? at(0xe000ede8) : 0;
+    fault->cfsr = REASONS ? *control(CFSR) : 0;
+    fault->hfsr = REASONS ? *control(HFSR) : 0;
+    fault->mmfar = REASONS ? *control(MMFAR) : 0;
+    fault->bfar = REASONS ? *control(BFAR) : 0;
+    fault->sfsr = REASONS && ARMV8M ? *control(SFSR) : 0;
+    fault->sfar = REASONS && ARMV8M ? *control(SFAR) : 0;
     fault->exc_return = exc_return;
     fault->sp = sp;
     fault->limit = stack_limit(exc_return);
@@ -284,14 +314,88 @@ static bool is_not_popped(const struct sfu_cortexm_fault *fault)
     return (fault->cfsr & CFSR_NOT_POPPED) != 0 || (fault->sfsr & SFSR_NOT_POPPED) != 0;
 }
 
-/* Of the handler of a fault alone: the bits stay set until somebody clears them. */
+static bool is_fault(uint32_t exception)
+{
+    return exception >= HARD_FAULT && exception <= SECURE_FAULT;
+}
+
+/* Whether the bits that say so are about an exception frame that is still needed. They stay set until somebody clears
+ * them, so they count in the handler of a fault, and where one waits: if the CPU could not push the frame of an
+ * exception whose priority is above that of the fault, it serves the exception first, with EXC_RETURN and SP as if it
+ * had pushed it (derived exceptions). */
 static bool is_lost(const struct sfu_cortexm_fault *fault)
 {
-    return fault->exception >= HARD_FAULT && fault->exception <= SECURE_FAULT &&
-           (is_not_pushed(fault) || is_not_popped(fault));
+    return (is_fault(fault->exception) || has_pending_fault()) && (is_not_pushed(fault) || is_not_popped(fault));
 }
 
 /* ---- Callbacks of the target ----------------------------------------------------------------------------------- */
+
+/* Whether the MPU checks what this code reads. */
+static bool has_mpu_on(void)
+{
+    const uint32_t mpu = *control(MPU_CTRL), exception = running();
+
+    return (mpu & MPU_ON) != 0 && ((mpu & MPU_ON_IN_FAULTS) != 0 || (exception != NMI && exception != HARD_FAULT));
+}
+
+#if ARMV8M
+/* Whether the MPU lets this code read ADDR. */
+static bool is_readable(uint32_t addr)
+{
+    uint32_t answer;
+
+    __asm__ volatile("tt %0, %1" : "=r"(answer) : "r"(addr));
+    return (answer & TT_READABLE) != 0;
+}
+#else
+/* Whether region N of the MPU, which begins at BASE and has the ATTRIBUTES, has ADDR. A region of 256 bytes or more has
+ * eight parts, each of which may be off. */
+static bool has_address(uint32_t base, uint32_t attributes, uint32_t addr)
+{
+    const uint32_t log = attributes >> 1 & 31, mask = (2u << log) - 1; /* it has 2 to the power of log + 1 bytes */
+
+    return (attributes & 1) != 0 && log >= 4 && ((base ^ addr) & ~mask) == 0 &&
+           (attributes >> 8 >> ((addr & mask) >> (log - 2)) & 1) == 0;
+}
+
+/* Whether the MPU lets this code read ADDR: what the last region says that has it. Interrupts, which may choose a
+ * region, too, have to wait. */
+static bool is_readable(uint32_t addr)
+{
+    const uint32_t regions = *control(MPU_TYPE) >> 8 & 0xff;
+    bool readable = (*control(MPU_CTRL) & MPU_DEFAULT_MAP) != 0;
+    uint32_t masked, chosen, i;
+
+    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(masked) : : "memory");
+    chosen = *control(MPU_RNR);
+    for (i = 0; i < regions; i++) {
+        uint32_t attributes;
+
+        *control(MPU_RNR) = i;
+        attributes = *control(MPU_RASR);
+        if (has_address(*control(MPU_RBAR), attributes, addr))
+            readable = (attributes >> 24 & 3) != 0; /* AP: 0 and 4 do not, all others do */
+    }
+    *control(MPU_RNR) = chosen;
+    __asm__ volatile("msr primask, %0" : : "r"(masked) : "memory");
+    return readable;
+}
+#endif
+
+/* A sfu_read_fn, of stacks: a fault in here would be one while printing. ADDR lies on a stack. */
+static int read_stack(void *ctx, sfu_addr addr, void *buffer, size_t len)
+{
+    const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)addr;
+    uint8_t *to = buffer;
+    size_t i;
+
+    (void)ctx;
+    if (has_mpu_on() && !(is_readable((uint32_t)addr) && is_readable((uint32_t)(addr + len - 1))))
+        return -1;
+    for (i = 0; i < len; i++)
+        to[i] = from[i];
+    return 0;
+}
 
 static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
@@ -306,7 +410,7 @@ static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
         /* Where two stacks touch, the address between them is the upper one's. */
         if ((addr < low && low - addr > s->guard) || addr > high || (addr == high && found))
             continue;
-        stack->bytes = s->low;
+        stack->bytes = NULL;
         stack->low = low;
         stack->high = high;
         found = true;
@@ -323,23 +427,47 @@ static bool is_on_known_stack(const struct sfu_cortexm *c, sfu_addr addr)
            addr >= stack.low;
 }
 
-/* Whether the handler of a fault cannot know what was interrupted, because the CPU has no fault registers. CODE and
- * *FOUND: what the exception frame says. An MPU, or the stack's limit, may have kept the CPU from pushing it, but not
- * on a stack that is known by itself. If the exception whose number was pushed does not fit EXC_RETURN's mode, another
- * exception could not return. */
+/* Whether a CPU without fault registers may have been unable to push the exception frame at ADDR, for all that it says:
+ * an MPU, or the stack's limit, may have kept it from that, but not on a stack that is known by itself. */
+static bool is_unsaid(const struct sfu_cortexm *c, const struct sfu_cortexm_fault *fault, sfu_addr addr)
+{
+    return !REASONS && (fault->exception == HARD_FAULT || has_pending_fault()) && !is_on_known_stack(c, addr) &&
+           ((*control(MPU_CTRL) & MPU_ON) != 0 || (fault->limit != 0 && fault->sp == fault->limit));
+}
+
+/* Whether what was read as the exception frame of FAULT, with CODE, may be something else. If the exception whose
+ * number was pushed does not fit EXC_RETURN's mode, another exception could not return. */
 static bool is_unsure(const struct sfu_cortexm *c, const struct sfu_cortexm_fault *fault, int code,
                       const struct sfu_interrupted *found)
 {
     uint32_t xpsr;
 
-    if (REASONS || fault->exception != HARD_FAULT)
-        return false;
     if (code != SFU_OK || read_at(c->target, (uint32_t)found->saved, FRAME_XPSR, &xpsr) != SFU_OK)
-        return true;
-    if (((xpsr & XPSR_EXCEPTION) == 0) != ((fault->exc_return & EXC_THREAD) != 0))
-        return true;
-    return !is_on_known_stack(c, found->saved) &&
-           ((at(MPU_CTRL) & MPU_ON) != 0 || (fault->limit != 0 && fault->sp == fault->limit));
+        return !REASONS && (fault->exception == HARD_FAULT || has_pending_fault());
+    return ((xpsr & XPSR_EXCEPTION) == 0) != ((fault->exc_return & EXC_THREAD) != 0) ||
+           is_unsaid(c, fault, found->saved);
+}
+
+/* Whether the exception frame of FAULT, which is that of an exception further down in a walk, may be lost. Which
+ * exception it belongs to is not known: so it may be one of a fault, if the handler of one is at work, unless the walk
+ * has come to its lost frame already, and is not RELIABLE since. ARMv7-M does not say of HardFault whether its handler
+ * is at work; only an NMI can have interrupted that. */
+static bool may_be_lost(const struct sfu_cortexm_fault *fault, bool reliable)
+{
+    const bool at_work = (fault->exception >= NMI && fault->exception <= SECURE_FAULT) ||
+                         (REASONS && (*control(SHCSR) & SHCSR_ACTIVE) != 0);
+
+    return (has_pending_fault() || (at_work && reliable)) && (is_not_pushed(fault) || is_not_popped(fault));
+}
+
+/* Whether FRAME is what the exception of C's entry has interrupted. A walk may begin elsewhere, long after that exception
+ * has returned. */
+static bool is_of_entry(const struct sfu_cortexm *c, const struct sfu_frame *frame)
+{
+    uint32_t pc;
+
+    return frame->depth == 0 && c->entry != NULL && read_at(c->target, c->frame, FRAME_PC, &pc) == SFU_OK &&
+           (pc & ~1u) == frame->regs.pc;
 }
 
 /* Registers of the frame that a walk began with, and of those that the CPU pushed for an interrupted one. */
@@ -348,7 +476,7 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     const struct sfu_cortexm *c = ctx;
     sfu_addr saved = frame->saved;
 
-    if (frame->depth == 0 && c->entry != NULL) {
+    if (is_of_entry(c, frame)) {
         if (reg >= 4 && reg <= 11) {
             *value = c->entry->r4_to_r11[reg - 4];
             return 0;
@@ -395,51 +523,61 @@ static bool is_likely(const struct sfu_cortexm *c, const struct sfu_interrupted 
            (xpsr & XPSR_ZERO) == 0 && has_row(c->target, pc, SFU_PC_EXACT);
 }
 
-/* The FP of a caller whose SP is SP. If r7 is below, it is the FP of the function that was called, which has pushed its
- * caller's FP below LR. */
-static uint32_t guess_fp(const struct sfu_cortexm *c, uint32_t sp)
+/* The FP of a caller whose SP is SP, where r7 is FP. If that is below, it is the FP of the function that was called,
+ * which has pushed its caller's FP below LR. */
+static uint32_t guess_fp(const struct sfu_cortexm *c, uint32_t sp, uint32_t fp)
 {
-    uint32_t fp = c->entry->r4_to_r11[FP - 4];
-
     if (fp < sp && sp >= 2 * WORD)
         (void)read_at(c->target, sp - 2 * WORD, 0, &fp);
     return fp;
 }
 
-/* Sets *INTERRUPTED to what stands where the exception of EXC_RETURN would have pushed its frame, if that looks like
- * one. */
-static bool guess_frame(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
+/* Sets *INTERRUPTED to what stands at ADDR, where the exception of EXC_RETURN would have pushed its frame, if that looks
+ * like one. */
+static bool guess_frame(const struct sfu_cortexm *c, uint32_t exc_return, uint32_t addr, uint32_t fp,
+                        struct sfu_interrupted *interrupted)
 {
-    uint32_t fp = c->entry->r4_to_r11[FP - 4];
-
-    return sfu_cortexm_unstack(c->target, exc_return, c->frame, fp, interrupted) == SFU_OK &&
-           is_likely(c, interrupted);
+    return sfu_cortexm_unstack(c->target, exc_return, addr, fp, interrupted) == SFU_OK && is_likely(c, interrupted);
 }
 
-/* The CPU has not pushed what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what stands
- * there is right, if it looks like that, with r4 to r11 below it or without: a wrong EXC_RETURN may be wrong there,
- * too. Else guesses that the first return address from SP on, or on the stack that SP has run out of, is that of its
- * caller. */
-static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
+/* Where a scan for what lies above ADDR begins, and how many words it reads: on the stack that SP has run out of, or
+ * behind what cannot be read there, such as the guard of an MPU. */
+static uint32_t begin_scan(const struct sfu_cortexm *c, uint32_t addr, uint32_t *words)
 {
-    uint32_t addr = c->frame, left = SCANNED_WORDS, word;
     struct sfu_stack stack;
+    uint32_t left, word;
 
-    if (guess_frame(c, exc_return, interrupted) || guess_frame(c, exc_return | EXC_NO_CALLEES, interrupted)) {
+    *words = SCANNED_WORDS;
+    if (c->target->find_stack != NULL && c->target->find_stack(c->target->ctx, addr, &stack) && addr < stack.low) {
+        addr = (uint32_t)stack.low; /* the frame that SP has run out with may be large */
+        *words = (uint32_t)(stack.high - stack.low) / WORD;
+    }
+    for (left = LARGEST_GUARD; left > 0 && read_at(c->target, addr, 0, &word) != SFU_OK; left--)
+        addr = (addr & ~(SMALLEST_GUARD - 1u)) + SMALLEST_GUARD;
+    return addr;
+}
+
+/* The CPU has not pushed at ADDR what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what
+ * stands there is right, if it looks like that, with r4 to r11 below it or without: a wrong EXC_RETURN may be wrong
+ * there, too. Else guesses that the first return address from SP on, or on the stack that SP has run out of, is that of
+ * its caller. */
+static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, uint32_t addr, uint32_t fp,
+                             struct sfu_interrupted *interrupted)
+{
+    uint32_t left, word;
+
+    if (guess_frame(c, exc_return, addr, fp, interrupted) ||
+        guess_frame(c, exc_return | EXC_NO_CALLEES, addr, fp, interrupted)) {
         interrupted->guess = SFU_GUESS_HOOK;
         return SFU_OK;
     }
-    if (c->target->find_stack != NULL && c->target->find_stack(c->target->ctx, addr, &stack) && addr < stack.low) {
-        addr = (uint32_t)stack.low; /* the guard cannot be read; the frame that SP has run out with may be large */
-        left = (uint32_t)(stack.high - stack.low) / WORD;
-    }
-    for (; left > 0 && read_at(c->target, addr, 0, &word) == SFU_OK; left--) {
+    for (addr = begin_scan(c, addr, &left); left > 0 && read_at(c->target, addr, 0, &word) == SFU_OK; left--) {
         addr += WORD;
         if (is_return_address(c->target, word)) {
             interrupted->regs.pc = word & ~1u;
             interrupted->regs.pc_kind = SFU_PC_RETURN;
             interrupted->regs.sp = addr; /* functions push LR first */
-            interrupted->regs.fp = guess_fp(c, addr);
+            interrupted->regs.fp = guess_fp(c, addr, fp);
             interrupted->guess = SFU_GUESS_HOOK;
             return SFU_OK;
         }
@@ -447,10 +585,26 @@ static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, s
     return SFU_E_STACK;
 }
 
+/* Reads the exception frame of an exception further down than the one that a walk began with. FAULT: EXC_RETURN, and
+ * where that exception has pushed it. */
+static int unstack_deeper(const struct sfu_cortexm *c, struct sfu_cortexm_fault *fault,
+                          const struct sfu_frame *frame, struct sfu_interrupted *interrupted)
+{
+    const uint32_t fp = (uint32_t)frame->regs.fp;
+    int code = sfu_cortexm_unstack(c->target, fault->exc_return, fault->sp, fp, interrupted);
+
+    if (!REASONS && fault->exception == NMI)
+        fault->exception = HARD_FAULT; /* whose handler the NMI may have interrupted */
+    if (may_be_lost(fault, frame->reliable) || (code == SFU_OK && is_unsure(c, fault, code, interrupted)))
+        return guess_interrupted(c, fault->exc_return, fault->sp, fp, interrupted);
+    return code;
+}
+
 int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct sfu_cortexm *c = ctx;
-    uint32_t pc = (uint32_t)frame->regs.pc;
+    const uint32_t pc = (uint32_t)frame->regs.pc;
+    struct sfu_cortexm_fault fault;
 
     if (pc == RESET_LR && frame->regs.pc_kind == SFU_PC_RETURN)
         return SFU_END;
@@ -460,10 +614,10 @@ int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct 
         return code;
     if (!is_own_stack(pc))
         return SFU_E_TRAP;
+    read_fault(&fault, pc, frame_of(pc, (uint32_t)frame->regs.sp));
     if (c->lost && frame->depth == 0)
-        return guess_interrupted(c, pc, interrupted);
-    return sfu_cortexm_unstack(c->target, pc, frame_of(pc, (uint32_t)frame->regs.sp), (uint32_t)frame->regs.fp,
-                               interrupted);
+        return guess_interrupted(c, pc, fault.sp, (uint32_t)frame->regs.fp, interrupted);
+    return unstack_deeper(c, &fault, frame, interrupted);
 }
 
 /* ---- Into the printer ------------------------------------------------------------------------------------------ */
@@ -474,8 +628,10 @@ static void set_target(struct sfu_cortexm *cortexm, struct sfu_panic *panic)
 
     cortexm->panic = panic;
     cortexm->target = target;
+    target->stack.bytes = NULL;
     if (cortexm->num_stacks != 0)
         target->find_stack = find_stack;
+    target->read = read_stack;
     target->reg = get_register;
     target->ctx = cortexm;
 }
@@ -496,7 +652,6 @@ void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic,
     struct sfu_target *target = &panic->own;
 
     panic->target = target;
-    target->stack.bytes = low;
     target->stack.low = (uintptr_t)low;
     target->stack.high = (uintptr_t)high;
     set_target(cortexm, panic);
@@ -615,6 +770,90 @@ int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entr
         return sfu_panic_print(panic, &top); /* this is a second fault */
     traps = trap_unaligned(false);
     code = print(cortexm, entry);
+    trap_unaligned(traps);
+    return code;
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------------------------- */
+
+/* What the context switch has saved of a task at SAVED. */
+struct saved_task {
+    const struct sfu_target *target;
+    const struct sfu_cortexm_order *order;
+    uint32_t saved;
+    bool has_fpu;
+};
+
+static int read_place(const struct saved_task *t, unsigned place, uint32_t *value)
+{
+    return read_at(t->target, t->saved, (place + (t->has_fpu && place >= t->order->fpu ? 16 : 0)) * WORD, value);
+}
+
+/* Fills in *ENTRY as if the task were interrupted on the main stack, so that MSP is the address of its exception frame.
+ * Returns false if that cannot be read. */
+static bool read_task(struct saved_task *t, struct sfu_cortexm_entry *entry)
+{
+    const struct sfu_cortexm_order *order = t->order;
+    unsigned i;
+    int code = SFU_OK;
+
+    entry->exc_return = TASK_EXC_RETURN;
+    t->has_fpu = false;
+    if (order->exc_return != SFU_CORTEXM_NOT_SAVED)
+        code = read_place(t, order->exc_return, &entry->exc_return);
+    t->has_fpu = (entry->exc_return & EXC_NO_FPU) == 0;
+    for (i = 0; i < 8 && code == SFU_OK; i++)
+        code = read_place(t, i < 4 ? order->r4 + i : order->r8 + i - 4, &entry->r4_to_r11[i]);
+    entry->msp = t->saved + (order->words + (t->has_fpu ? 16u : 0)) * WORD;
+    return code == SFU_OK && entry->exc_return >= EXC_RETURN && (entry->exc_return & EXC_THREAD) != 0;
+}
+
+/* Sets *TOP to where the task of ENTRY goes on. */
+static int task_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
+                          struct sfu_registers *top)
+{
+    struct sfu_interrupted interrupted;
+    uint32_t xpsr;
+    int code;
+
+    set_exception_itself(top, entry);
+    top->pc &= ~EXC_PROCESS_STACK;
+    if (!is_own_stack(entry->exc_return))
+        return SFU_E_TRAP;
+    code =
+        sfu_cortexm_unstack(cortexm->target, entry->exc_return, entry->msp, entry->r4_to_r11[FP - 4], &interrupted);
+    if (code != SFU_OK ||
+        (code = read_at(cortexm->target, (uint32_t)interrupted.saved, FRAME_XPSR, &xpsr)) != SFU_OK)
+        return code;
+    cortexm->frame = (uint32_t)interrupted.saved;
+    copy_registers(top, &interrupted.regs);
+    return (xpsr & (XPSR_THUMB | XPSR_EXCEPTION)) == XPSR_THUMB ? SFU_OK : SFU_E_STACK;
+}
+
+int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm_order *order, const void *saved)
+{
+    struct saved_task task = {cortexm->target, order, (uint32_t)(uintptr_t)saved, false};
+    const struct sfu_cortexm_entry *before = cortexm->entry;
+    const bool traps = trap_unaligned(false), lost = cortexm->lost;
+    const uint32_t frame = cortexm->frame;
+    struct sfu_cortexm_entry entry;
+    struct sfu_registers top;
+    int code = SFU_E_STACK;
+
+    if (read_task(&task, &entry))
+        code = task_registers(cortexm, &entry, &top);
+    cortexm->entry = &entry;
+    cortexm->lost = false;
+    if (code == SFU_E_STACK) {
+        print_register(cortexm->panic, "SP 0x", task.saved);
+        sfu_print_text(cortexm->panic, " does not lead to what a task has saved\n");
+    } else {
+        code = sfu_panic_print(cortexm->panic, &top);
+        print_other_state(cortexm->panic, code);
+    }
+    cortexm->entry = before;
+    cortexm->lost = lost;
+    cortexm->frame = frame;
     trap_unaligned(traps);
     return code;
 }

@@ -50,7 +50,8 @@ struct sfu_cortexm_entry {
     uint32_t exc_return; /* LR */
 };
 
-/* A stack. GUARD bytes below low count as this stack's when SP lies there, but are not read: the guard of an MPU. */
+/* A stack. GUARD bytes below low count as this stack's when SP lies there, but are not read. (Nor is anything else that
+ * the MPU keeps this code from reading.) */
 struct sfu_cortexm_stack {
     const void *low, *high;
     uint32_t guard;
@@ -105,9 +106,10 @@ void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic,
 
 /* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with. Rows
  * that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the exception
- * frame lies in no memory that may be read, or if this is the handler of a fault for which the CPU has not pushed one,
- * or not all of it, or, without fault registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then
- * *TOP has no more than EXC_RETURN as its PC, and a trace from there guesses, or says why it ends. */
+ * frame lies in no memory that may be read, or if the CPU has not pushed one, or not all of it, or, without fault
+ * registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than EXC_RETURN as its
+ * PC, and a trace from there guesses, or says why it ends. The CPU has not pushed one in the handler of a fault that
+ * says so; and in a handler whose priority is higher, which the CPU runs before the handler of that fault. */
 int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
                           struct sfu_registers *top);
 
@@ -115,6 +117,21 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
  * (a stack overflow), or if an exception could not return, it is said, and the trace begins with a guess: what looks
  * like an exception frame, or else the first return address on the stack. Returns the code that ended the walk. */
 int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry);
+
+/* Where the context switch of an operating system has put what it saves on a task's stack: in words, counted from the
+ * SP that it has saved for the task. The exception frame follows. */
+struct sfu_cortexm_order {
+    uint8_t r4, r8;     /* where r4 to r7 begin, and r8 to r11 */
+    uint8_t exc_return; /* where EXC_RETURN is; SFU_CORTEXM_NOT_SAVED: nowhere, and no task uses the FPU */
+    uint8_t words;      /* how many words there are, without s16 to s31 */
+    uint8_t fpu; /* where s16 to s31 are pushed if the task has used the FPU: what follows lies 16 words higher */
+};
+#define SFU_CORTEXM_NOT_SAVED 255
+
+/* Prints the trace of a task that does not run and whose saved SP is SAVED, in a fault's handler or anywhere else.
+ * Nothing is printed but a line if SAVED cannot be read, or does not lead to an exception frame of a task: the order is
+ * another one, or SAVED is damaged. Returns the code that ended the walk, or SFU_E_STACK. */
+int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm_order *order, const void *saved);
 
 /* A sfu_trap_hook_fn. CTX: a struct sfu_cortexm. */
 int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);

@@ -96,14 +96,16 @@ static void print_registers(struct output *o, const struct sfu_dump *dump, const
     }
 }
 
-/* The word at ADDR; NULL: it is in no stack. */
-static const uint8_t *find_word(const struct sfu_target *t, sfu_addr addr)
+/* The word at ADDR, perhaps in WORD; NULL: it is in no stack, or cannot be read. */
+static const uint8_t *find_word(const struct sfu_target *t, sfu_addr addr, uint8_t *word)
 {
     struct sfu_stack stack = t->stack;
 
     if ((t->find_stack != NULL && !t->find_stack(t->ctx, addr, &stack)) || addr < stack.low || addr >= stack.high ||
-        stack.high - addr < WORD || stack.bytes == NULL)
+        stack.high - addr < WORD)
         return NULL;
+    if (stack.bytes == NULL)
+        return t->read != NULL && t->read(t->ctx, addr, word, WORD) == 0 ? word : NULL;
     return (const uint8_t *)stack.bytes + (uintptr_t)(addr - stack.low);
 }
 
@@ -111,10 +113,11 @@ static const uint8_t *find_word(const struct sfu_target *t, sfu_addr addr)
 static uint32_t print_words(struct output *o, uintptr_t addr, uint32_t words, const void *bytes)
 {
     const uint8_t *p = (const uint8_t *)bytes;
+    uint8_t word[WORD];
     uint32_t i, digit;
 
     for (i = 0; i < words; i++, addr += WORD) {
-        if (bytes == NULL && (p = find_word(o->panic->target, (sfu_addr)addr)) == NULL)
+        if (bytes == NULL && (p = find_word(o->panic->target, (sfu_addr)addr, word)) == NULL)
             break;
         if (i % WORDS_OF_LINE == 0) {
             if (i != 0)

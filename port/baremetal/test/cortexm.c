@@ -5,6 +5,7 @@
  * in the trace then, and where the labels at_* are.
  */
 #include "board.h"
+#include "sfu_arch.h"
 #include "sfu_cortexm.h"
 #include "sfu_sizes.h"
 
@@ -112,8 +113,13 @@ void fault_unaligned(void)
     __asm__ volatile(LABEL(at_unaligned) "ldr %0, [%1]" : "=l"(value) : "l"(memory.stack + 1));
 }
 
-/* No access to SIZE bytes, a power of two, at START, which is a multiple of it. */
-static void protect(const void *start, uint32_t size)
+enum {
+    NO_ACCESS = 0,
+    KERNEL_READS = 5
+}; /* AP of ARMv7-M. ARMv8-M can only keep writes away, from the kernel, too */
+
+/* Little or no access to SIZE bytes, a power of two, at START, which is a multiple of it. */
+static void protect_for(const void *start, uint32_t size, uint32_t access)
 {
     uint32_t log = 31 - (uint32_t)__builtin_clz(size);
 
@@ -122,12 +128,18 @@ static void protect(const void *start, uint32_t size)
     *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)start | 2 << 1 | 1; /* RBAR: read only, never executed */
     *board_register(0xe000eda0) = ((uint32_t)(uintptr_t)start + size - 32) | 1;
     (void)log;
+    (void)access;
 #else
     *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)start;
-    *board_register(0xe000eda0) = (log - 1) << 1 | 1; /* RASR: no access */
+    *board_register(0xe000eda0) = access << 24 | (log - 1) << 1 | 1; /* RASR */
 #endif
     *board_register(0xe000ed94) = 5; /* MPU_CTRL: on, the map as usual elsewhere; off in HardFault */
     BARRIER();
+}
+
+static void protect(const void *start, uint32_t size)
+{
+    protect_for(start, size, NO_ACCESS);
 }
 
 NOINLINE void fault_mpu(volatile uint32_t *address);
@@ -144,6 +156,12 @@ void fault_fpu(void)
     *board_register(0xe000ed88) &= ~0xf00000u;
     BARRIER();
     __asm__ volatile(LABEL(at_fpu) "vmov s0, r0");
+}
+
+NOINLINE void fault_lazy(void);
+void fault_lazy(void)
+{
+    __asm__ volatile(LABEL(at_lazy) "vmov s0, r0");
 }
 #endif
 
@@ -168,6 +186,17 @@ void IRQ3_Handler(void)
 #endif
 
 static const char *what;
+static struct sfu_panic late_panic = {.put = put, .image = "firmware.elf"};
+
+/* A walk that begins in here, and with no exception's entry. */
+NOINLINE void print_here(void);
+void print_here(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    sfu_panic_print(&late_panic, &here);
+    end();
+}
 
 NOINLINE void fail(void);
 void fail(void)
@@ -178,6 +207,8 @@ void fail(void)
         fault_data((const volatile uint32_t *)NOTHING_THERE);
     else if (equal(what, "bkpt"))
         fault_bkpt();
+    else if (equal(what, "here"))
+        print_here();
     else if (equal(what, "null"))
         fault_call(0);
     else if (equal(what, "wild"))
@@ -201,6 +232,8 @@ void fail(void)
 #ifdef __ARM_FP
     else if (equal(what, "fpu"))
         fault_fpu();
+    else if (equal(what, "lazy"))
+        fault_lazy();
 #endif
     BARRIER();
 }
@@ -507,6 +540,208 @@ __asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl push_much\n\t
 __attribute__((used)) const uint8_t *const little_room = memory.stack + 40;
 #endif
 
+/* ---- handlers that run before that of the fault by which the CPU could not push their frame ---- */
+
+static struct {
+    uint32_t
+        fake[256]; /* only the kernel may read it, or nobody writes; what is there looks like an exception frame */
+} late __attribute__((__aligned__(1024)));
+static struct sfu_cortexm late_cortexm;
+static void (*on_late)(const struct sfu_cortexm_entry *entry);
+
+static void late_print(const struct sfu_cortexm_entry *entry)
+{
+    sfu_cortexm_print(&late_cortexm, entry);
+    end();
+}
+
+static void late_here(const struct sfu_cortexm_entry *entry)
+{
+    (void)entry;
+    print_here();
+}
+
+#if MAINLINE
+/* Interrupts the report of a fault. */
+static void put_and_interrupt(void *ctx, char c)
+{
+    static unsigned characters;
+
+    put(ctx, c);
+    if (++characters == 4) {
+        *ICSR = 1u << 31;
+        BARRIER();
+    }
+}
+#endif
+
+SFU_CORTEXM_ENTRY(NMI_Handler, on_nmi)
+void on_nmi(const struct sfu_cortexm_entry *entry)
+{
+    on_late(entry);
+    BARRIER();
+}
+
+/* Goes on with SP, pends the exceptions of the BITS of ICSR, and is interrupted. */
+void late_spin(void *sp, uint32_t bits);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl late_spin\n\t.type late_spin, "
+        "%function\n\t.thumb_func\n"
+        "late_spin:\n\t.cfi_startproc\n\t.cfi_undefined lr\n\tldr r2, =0xe000ed04\n\tmov sp, r0\n\tstr r1, [r2]\n\t"
+        "dsb\n1:\tb 1b\n\t.cfi_endproc\n\t.size late_spin, . - late_spin\n\t.ltorg");
+
+enum { FAKE_AT = 128 };
+static uint8_t *late_sp = (uint8_t *)&late.fake[FAKE_AT];
+static uint32_t late_bits = 1u << 31;
+
+static void late_task(void)
+{
+    late_spin(late_sp, late_bits);
+}
+
+static void late_start(void)
+{
+    uint32_t *frame = &late.fake[FAKE_AT - 8];
+
+    frame[5] = 0xffffffff;
+    frame[6] = (uint32_t)(uintptr_t)victim & ~1u;
+    frame[7] = 1u << 24;
+    on_late = late_print;
+    sfu_cortexm_init(&late_cortexm, &late_panic, sframe_start, sframe_end, ram_start, ram_end);
+    if (equal(what, "here"))
+        on_late = late_here;
+#if MAINLINE
+    if (equal(what, "over") || equal(what, "over-enabled")) { /* the NMI comes into the handler of the fault */
+        panic.put = put_and_interrupt;
+        if (equal(what, "over-enabled"))
+            *SHCSR |= 7u << 16;
+        protect(memory.guard, GUARD);
+        run_task(overflow);
+    }
+    if (equal(what, "enabled") || equal(what, "tick") || equal(what, "fault"))
+        *SHCSR |= 7u << 16;
+    if (equal(what, "tick") || equal(what, "fault")) {
+        *board_register(0xe000ed18) = 0x80;       /* MemManage */
+        *board_register(0xe000ed20) = 0x40000000; /* SysTick */
+        late_bits = 1u << 26;
+        what = equal(what, "tick") ? "here" : "divide";
+    }
+    protect_for(late.fake, sizeof late.fake, KERNEL_READS);
+#endif
+    if (equal(what, "bus"))
+        late_sp = (uint8_t *)(uintptr_t)NOTHING_THERE + 256;
+#if __ARM_ARCH >= 8
+    if (equal(what, "limit")) {
+        *board_register(0xe000ed94) = 0;
+        __asm__ volatile("msr psplim, %0" : : "r"(late_sp - 16));
+    }
+#endif
+    run_task(late_task);
+}
+
+#ifdef __ARM_FP
+static void lazy_task(void)
+{
+    one = one * 2;
+    late_task();
+}
+
+/* The registers of the FPU, which the CPU would save late, lie where it may not write; the rest of the exception frame
+ * does not. */
+static void lazy_start(void)
+{
+    late_sp = (uint8_t *)late.fake + 72; /* s0 to s15 and FPSCR; what it pushes at once lies below */
+    late_bits = 1u << 26;
+    *SHCSR |= 7u << 16;
+    *board_register(0xe000ed20) = 0x40000000; /* SysTick */
+    protect(late.fake, sizeof late.fake);
+    run_task(lazy_task);
+}
+#endif
+
+/* ---- tasks as operating systems leave them ---- */
+
+static const struct {
+    const char *name;
+    struct sfu_cortexm_order order;
+} systems[] = {
+    {"cm3", {0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8}}, /* FreeRTOS: its ports */
+    {"cm4f", {0, 4, 8, 9, 9}},
+    {"cm33", {2, 6, 1, 10, 10}},
+    {"cm33-secure", {3, 7, 2, 11, 11}},
+    {"riot-m0", {5, 1, 0, 9, 9}},
+    {"riot", {1, 5, 0, 9, 1}},
+};
+
+/* Saves WORDS words of FROM, the last one highest, below *TO. */
+static void save(uint32_t **to, const uint32_t *from, unsigned words)
+{
+    while (words > 0)
+        *--*to = from[--words];
+}
+
+/* What the context switch of NAME leaves: in its order, from the words next to the exception frame down. */
+static uint32_t *save_as(const char *name, const struct sfu_cortexm_entry *entry, uint32_t *to)
+{
+    static const uint32_t floats[16] = {0xf0, 0xf1}, others[2] = {0x5ec, 0x11};
+    const bool has_fpu = (entry->exc_return & 0x10) == 0;
+
+    if (has_fpu && !equal(name, "riot"))
+        save(&to, floats, 16);
+    if (equal(name, "cm4f"))
+        save(&to, &entry->exc_return, 1);
+    if (equal(name, "riot-m0")) {
+        save(&to, entry->r4_to_r11, 4);
+        save(&to, entry->r4_to_r11 + 4, 4);
+    } else
+        save(&to, entry->r4_to_r11, 8);
+    if (has_fpu && equal(name, "riot"))
+        save(&to, floats, 16);
+    if (!equal(name, "cm4f") && !equal(name, "cm3"))
+        save(&to, &entry->exc_return, 1);
+    if (equal(name, "cm33") || equal(name, "cm33-secure"))
+        save(&to, others, equal(name, "cm33") ? 1 : 2);
+    return to;
+}
+
+static void print_waiting(const struct sfu_cortexm_entry *entry)
+{
+    uint32_t *psp, *saved, i;
+
+    __asm__ volatile("mrs %0, psp" : "=r"(psp));
+    for (i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        if (!equal(what, systems[i].name))
+            continue;
+        saved = save_as(what, entry, psp);
+        sfu_cortexm_print_task(&cortexm, &systems[i].order, saved);
+        sfu_cortexm_print_task(&cortexm, &systems[i].order, saved - 1);
+        sfu_cortexm_print_task(&cortexm, &systems[i].order, (void *)(uintptr_t)NOTHING_THERE);
+    }
+    end();
+}
+
+static void (*on_pend)(const struct sfu_cortexm_entry *entry);
+
+/* Its RA is in r5 or r9, which the context switch saves. */
+#define WAITS(name, reg)                                                                                           \
+    void name(void);                                                                                               \
+    __asm__(                                                                                                       \
+        ".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl " #name "\n\t.type " #name ", "                 \
+        "%function\n\t.thumb_func\n" #name ":\n\t.cfi_startproc\n\tmov " #reg ", lr\n\t.cfi_register lr, " #reg    \
+        "\n\tmovs r0, #1\n\tmov lr, r0\n\tlsls r0, r0, #28\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\tdsb\n\tisb\n" \
+        "\tnop\n\t.cfi_endproc\n\t.size " #name ", . - " #name "\n\t.ltorg");
+WAITS(waits_r5, r5)
+WAITS(waits_r9, r9)
+
+#ifdef __ARM_FP
+NOINLINE void use_and_wait(void);
+void use_and_wait(void)
+{
+    one = one * 2;
+    waits_r5();
+    BARRIER();
+}
+#endif
+
 /* ---- entries that return ---- */
 
 static unsigned traces;
@@ -525,6 +760,8 @@ void on_pendsv(const struct sfu_cortexm_entry *entry);
 SFU_CORTEXM_ENTRY(PendSV_Handler, on_pendsv)
 void on_pendsv(const struct sfu_cortexm_entry *entry)
 {
+    if (on_pend != NULL)
+        on_pend(entry);
     on_irq(entry);
 }
 
@@ -592,7 +829,12 @@ void choose(const char *line)
         run_task(check_registers);
     else if (is_where(line, "entry-main"))
         outer(check_registers);
-    else if (is_where(line, "returns")) {
+    else if (is_where(line, "late"))
+        late_start();
+    else if (is_where(line, "waits") || is_where(line, "waits-r9")) {
+        on_pend = print_waiting;
+        run_task(is_where(line, "waits") ? waits_r5 : waits_r9);
+    } else if (is_where(line, "returns")) {
         in_task = fail;
         enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
     }
@@ -602,7 +844,9 @@ void choose(const char *line)
     else if (is_where(line, "enabled")) {
         *SHCSR |= 7u << 16;
         run_task(fail);
-    } else if (is_where(line, "overflow")) {
+    } else if (is_where(line, "overflow") || is_where(line, "overflow-enabled")) {
+        if (is_where(line, "overflow-enabled"))
+            *SHCSR |= 7u << 16;
         protect(memory.guard, GUARD);
         run_task(overflow);
     } else if (is_where(line, "overflow-main")) {
@@ -632,7 +876,12 @@ void choose(const char *line)
     }
 #endif
 #ifdef __ARM_FP
-    else if (is_where(line, "lazy") || is_where(line, "eager")) {
+    else if (is_where(line, "late-lazy"))
+        lazy_start();
+    else if (is_where(line, "waits-fpu")) {
+        on_pend = print_waiting;
+        run_task(use_and_wait);
+    } else if (is_where(line, "lazy") || is_where(line, "eager")) {
         use_fpu(is_where(line, "lazy"));
         run_task(use_floats);
     }

@@ -62,6 +62,10 @@ def nested(board):
     """IRQ1 interrupts IRQ0, which uses the FPU if there is one."""
     return ["outer", "IRQ1_Handler", "exc", "pend_next~", *(HALF if board in FPU else []), "IRQ0_Handler", "exc",
             "pend_irq0~!"]
+
+# Orders of what context switches save; those that do not save EXC_RETURN, or are not for an FPU.
+SYSTEMS = ("cm3", "cm4f", "cm33", "cm33-secure", "riot-m0", "riot")
+NO_FPU = ("cm3", "riot-m0")
 # A line of objdump that calls: its address, its bytes.
 CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
 
@@ -192,10 +196,10 @@ def take_lost(image, lines):
     del lines[:lines.index(lost) + 1]
 
 
-def check_overflow(board, image, where, what):
+def check_overflow(board, image, where, what, exception="HardFault"):
     """The registers could not be pushed, so that the first frame is guessed; it is right all the same."""
     lines, status = boot(board, image.path, f"{where} {what}")
-    must(re.fullmatch("fault: HardFault, thread mode, (main|process) stack", lines[0]), f"'{lines[0]}'")
+    must(re.fullmatch(f"fault: {exception}, thread mode, (main|process) stack", lines[0]), f"'{lines[0]}'")
     said = [line for line in lines if line.startswith("  ")]
     limit = where == "limit"
     reason = "  UsageFault: stack limit passed" if limit else "  MemManage: exception entry could not push"
@@ -287,6 +291,55 @@ def check_r5(board, image):
     check_trace(image, ["fault_r5@at_r5", *MAIN], lines)
 
 
+VICTIM = ["victim@victim~!?", "0xfffffffe"]
+
+
+def check_late(board, image, what, mode, reasons, frames):
+    """A handler that runs before that of the fault by which the CPU could not push its frame: what stands there, which
+    never ran, is a guess."""
+    lines, status = boot(board, image.path, "late " + what)
+    if mode:
+        check_words(lines, *mode, None if image.silent else reasons)
+        if lines[0].startswith("SP 0x"):
+            lines.pop(0)
+        take_lost(image, lines)
+    if frames:
+        check_trace(image, frames, lines)
+    else:  # nothing can be read there
+        check_frame(image, 0, "exc", lines.pop(0))
+        must(lines.pop(0).startswith("trace ends (-17)") and lines.pop(0).startswith("addr2line"), "another end")
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
+def check_over(board, image, what):
+    """The NMI comes into the report of a fault whose frame is lost. Its own is not."""
+    lines, status = boot(board, image.path, "late " + what)
+    must("fault: NMI, in an exception, main stack" in lines[0], lines[0])
+    frames = [line for line in lines if line.startswith("#")]
+    lost = next(i for i, line in enumerate(frames) if re.search(r"0xffffff\w\w$", line))
+    must(not any("[" in line for line in frames[:lost]) and "[guessed]" in frames[lost + 1], frames)
+    names = [image.names(int(line.split()[1], 16) - 1) for line in frames]
+    must({"sfu_cortexm_print"} in names[:lost] and {"recurse"} in names[lost:], names)
+    must(lines[-2].endswith("; guessed frames are not proven") and status == 1, lines[-2])
+
+
+def check_lazy(board, image):
+    """What is saved late is no part of what a trace needs."""
+    lines, status = boot(board, image.path, "late-lazy lazy")
+    check_words(lines, "MemManage", HANDLER, ["MemManage: lazy saving of the FPU's registers"])
+    check_trace(image, ["fault_lazy@at_lazy", "fail", *SYSTICK, "late_spin~!"], lines)
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
+def check_waits(board, image, where, system):
+    """A task that an operating system has switched away from; then one word away from that, and where nothing is."""
+    lines, status = boot(board, image.path, f"{where} {system}")
+    first = ["waits_r9"] if where == "waits-r9" else ["waits_r5"]
+    check_trace(image, first + ["use_and_wait"] * (where == "waits-fpu") + TASK, lines)
+    must(len(lines) == 2 and status == 1 and all(
+        re.fullmatch(r"SP 0x\w{8} does not lead to what a task has saved", line) for line in lines), str(lines))
+
+
 def tests(prefix, directory):
     board = re.sub(r"-(clang|lto|unsaid|O0|O2)$", "", os.path.basename(directory))
     image = Image(prefix, directory)
@@ -309,6 +362,30 @@ def tests(prefix, directory):
     for where in ("entry", "entry-main"):
         cases[where] = lambda where=where: check_entry(board, image, where)
     cases["r5"] = lambda: check_r5(board, image)
+
+    def late(what, mode, reasons, frames):
+        cases[f"late-{what}"] = lambda: check_late(board, image, what, mode, reasons, frames)
+    nmi, push = ("NMI", THREAD.format("process")), ["MemManage: exception entry could not push"]
+    late("bus", nmi, ["BusFault: exception entry could not push"], [])
+    if mainline:
+        late("nmi", nmi, push, ["exc", *VICTIM])
+        late("here", None, None, ["print_here", "late_here", "on_nmi", "NMI_Handler", "exc", *VICTIM])
+        cases["late-over"] = lambda: check_over(board, image, "over")
+    if mainline and not image.silent:
+        cases["late-over-enabled"] = lambda: check_over(board, image, "over-enabled")
+        cases["overflow-enabled"] = lambda: check_overflow(board, image, "overflow-enabled", "x", "MemManage")
+        late("enabled", nmi, push, ["exc", *VICTIM])
+        late("tick", None, None, ["print_here", "fail", *SYSTICK, *VICTIM])
+        late("fault", ("UsageFault", HANDLER), push + ["UsageFault: division by zero"],
+             ["exc", "fault_divide@at_divide~?", "fail", *SYSTICK, *VICTIM])
+    if board == "mps3-an547":
+        late("limit", nmi, ["UsageFault: stack limit passed"], [])
+    if board in FPU:
+        cases["late-lazy"] = lambda: check_lazy(board, image)
+
+    for system in SYSTEMS:
+        for where in ("waits", "waits-r9", *(["waits-fpu"] if board in FPU and system not in NO_FPU else [])):
+            cases[f"{where}-{system}"] = lambda where=where, system=system: check_waits(board, image, where, system)
     if image.silent and mainline:
         cases["task-mpu"] = lambda: check_unsaid(board, image)
     elif mainline:

@@ -162,6 +162,10 @@ static void test_addresses(void **state)
                                      "CFSR 0x00008200 HFSR 0x00000000 MMFAR 0x00000000 BFAR 0x40001234\n");
     f.cfsr = 1u << 9; /* BFAR is not valid */
     assert_null(strstr(explain(&f), "address"));
+    f.cfsr = 1u << 9 | 1u << 7; /* but MMFAR is */
+    assert_null(strstr(explain(&f), "address"));
+    f.cfsr = 1u << 1 | 1u << 15;
+    assert_null(strstr(explain(&f), "address"));
     f.cfsr = 1u << 10;
     assert_non_null(strstr(explain(&f), "data access, not precise: before PC\n"));
     f.exception = 4;
@@ -197,6 +201,40 @@ static void test_bits(void **state)
     assert_null(strstr(explain(&f), "\n  "));
 }
 
+/* The numbers of exceptions, and of those around them. */
+static void test_names(void **state)
+{
+    static const char *const names[] = {"exception", "exception",  "NMI",         "HardFault", "MemManage",
+                                        "BusFault",  "UsageFault", "SecureFault", "exception", "exception"};
+    struct sfu_cortexm_fault f = {.exc_return = 0xfffffff1};
+    char expected[32];
+
+    (void)state;
+    for (f.exception = 0; f.exception < sizeof names / sizeof names[0]; f.exception++) {
+        assert_true(strlen(names[f.exception]) < 16);
+        strcpy(expected, "fault: ");
+        strcat(expected, names[f.exception]);
+        strcat(expected, ", in");
+        assert_ptr_equal(strstr(explain(&f), expected), printed);
+    }
+}
+
+/* Each register is printed as what it is, those of the secure state only if they say something. */
+static void test_registers(void **state)
+{
+    struct sfu_cortexm_fault f = {.exception = 7, .exc_return = 0xfffffffd, .has_reasons = true};
+
+    (void)state;
+    f.cfsr = 0x10;
+    f.hfsr = 0x40000000;
+    f.mmfar = 0x20000001;
+    f.bfar = 0x20000002;
+    f.sfar = 0x20000003;
+    assert_non_null(strstr(explain(&f), "\nCFSR 0x00000010 HFSR 0x40000000 MMFAR 0x20000001 BFAR 0x20000002\n"));
+    f.sfsr = 0x48;
+    assert_non_null(strstr(explain(&f), " BFAR 0x20000002 SFSR 0x00000048 SFAR 0x20000003\n"));
+}
+
 static void test_no_reasons(void **state)
 {
     struct sfu_cortexm_fault f = {.exception = 3, .exc_return = 0xfffffff9, .has_xpsr = true, .thumb = true};
@@ -226,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup(test_fpu, setup),        cmocka_unit_test_setup(test_callees, setup),
         cmocka_unit_test_setup(test_odd_pc, setup),     cmocka_unit_test_setup(test_outside, setup),
         cmocka_unit_test_setup(test_addresses, setup),  cmocka_unit_test_setup(test_bits, setup),
+        cmocka_unit_test_setup(test_names, setup),      cmocka_unit_test_setup(test_registers, setup),
         cmocka_unit_test_setup(test_no_reasons, setup), cmocka_unit_test_setup(test_limit, setup),
     };
 
