@@ -34,6 +34,8 @@
 #error "sfu has no register capture for this CPU: fill in struct sfu_registers from a trap frame instead"
 #endif
 
+#include "sfu_mask.h"
+
 /* Each of these headers defines:
  *   SFU_NUM_REGS                   how many registers are captured, by DWARF number from 0
  *   SFU_REG_SP, SFU_REG_FP         DWARF numbers

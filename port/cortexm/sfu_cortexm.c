@@ -460,8 +460,8 @@ static bool may_be_lost(const struct sfu_cortexm_fault *fault, bool reliable)
     return (has_pending_fault() || (at_work && reliable)) && (is_not_pushed(fault) || is_not_popped(fault));
 }
 
-/* Whether FRAME is what the exception of C's entry has interrupted. A walk may begin elsewhere, long after that exception
- * has returned. */
+/* Whether FRAME is what the exception of C's entry has interrupted. A walk may begin elsewhere, long after that
+ * exception has returned. */
 static bool is_of_entry(const struct sfu_cortexm *c, const struct sfu_frame *frame)
 {
     uint32_t pc;
@@ -532,8 +532,8 @@ static uint32_t guess_fp(const struct sfu_cortexm *c, uint32_t sp, uint32_t fp)
     return fp;
 }
 
-/* Sets *INTERRUPTED to what stands at ADDR, where the exception of EXC_RETURN would have pushed its frame, if that looks
- * like one. */
+/* Sets *INTERRUPTED to what stands at ADDR, where the exception of EXC_RETURN would have pushed its frame, if that
+ * looks like one. */
 static bool guess_frame(const struct sfu_cortexm *c, uint32_t exc_return, uint32_t addr, uint32_t fp,
                         struct sfu_interrupted *interrupted)
 {

@@ -104,12 +104,13 @@ int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const
  * code that reads tables. */
 void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low, const void *high);
 
-/* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with. Rows
- * that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the exception
- * frame lies in no memory that may be read, or if the CPU has not pushed one, or not all of it, or, without fault
- * registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than EXC_RETURN as its
- * PC, and a trace from there guesses, or says why it ends. The CPU has not pushed one in the handler of a fault that
- * says so; and in a handler whose priority is higher, which the CPU runs before the handler of that fault. */
+/* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with.
+ * Rows that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the
+ * exception frame lies in no memory that may be read, or if the CPU has not pushed one, or not all of it, or,
+ * without fault registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than
+ * EXC_RETURN as its PC, and a trace from there guesses, or says why it ends. The CPU has not pushed one in the
+ * handler of a fault that says so; and in a handler whose priority is higher, which the CPU runs before the handler
+ * of that fault. */
 int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
                           struct sfu_registers *top);
 

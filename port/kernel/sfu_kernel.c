@@ -210,6 +210,17 @@ static size_t stack_size(const struct sfu_kernel_threads *t, const uint8_t *thre
     return t->stack_size_at != 0 ? *(const size_t *)(const void *)(thread + t->stack_size_at) : t->stack_size;
 }
 
+/* Whether AT, of a member that there need not be, is set; and where the member is then. */
+static bool has_member(int16_t at)
+{
+    return at > 0 || at == SFU_KERNEL_FIRST;
+}
+
+static int16_t offset_of(int16_t at)
+{
+    return at == SFU_KERNEL_FIRST ? 0 : at;
+}
+
 /* Fills in ENTRY of THREAD, but for its cursor. */
 static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, struct sfu_kernel_thread *entry)
 {
@@ -222,26 +233,41 @@ static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, 
     entry->saved = t->registers_inside ? thread + t->sp : NULL;
     entry->sp = (uintptr_t)pointer_at(thread, t->sp);
     entry->name = NULL;
-    if (t->name >= 0)
-        entry->name = (const char *)(t->name_is_pointer ? pointer_at(thread, t->name) : thread + t->name);
-    if (t->number >= 0)
-        entry->number = *(const uint32_t *)(const void *)(thread + t->number);
+    if (has_member(t->name)) {
+        const int16_t at = offset_of(t->name);
+
+        entry->name = (const char *)(t->name_is_pointer ? pointer_at(thread, at) : thread + at);
+    }
+    if (has_member(t->number))
+        entry->number = *(const uint32_t *)(const void *)(thread + offset_of(t->number));
     else
         entry->number++;
 }
 
+/* Whether ENTRY has come back to where it was, in a list that does not end. It remembers each place whose number is a
+ * power of two, and so notices that within three times as many places as there are. */
+static bool is_circle(const struct sfu_kernel_threads *t, struct sfu_kernel_thread *entry)
+{
+    if (t->list == NULL)
+        return false;
+    if (entry->passed != 0 && entry->cursor == entry->remembered)
+        return true;
+    if ((entry->passed & (entry->passed + 1)) == 0)
+        entry->remembered = entry->cursor;
+    return false;
+}
+
 /* Fills in the next ENTRY by K's description of its threads. Returns false if there is none. At most max_threads
- * passes. */
+ * passes, from the first thread on. */
 static bool next_described(const struct sfu_kernel *k, struct sfu_kernel_thread *entry)
 {
     const struct sfu_kernel_threads *t = &k->threads;
     enum sfu_kernel_state state = SFU_KERNEL_NO_THREAD;
     const uint8_t *thread = NULL;
-    uint32_t left = max_threads(k);
 
-    for (; state == SFU_KERNEL_NO_THREAD && left > 0; left--) {
+    for (; state == SFU_KERNEL_NO_THREAD && entry->passed < max_threads(k); entry->passed++) {
         entry->cursor = following(t, entry->cursor);
-        if (entry->cursor == NULL)
+        if (entry->cursor == NULL || is_circle(t, entry))
             return false;
         thread = thread_at(t, entry->cursor);
         if (thread != NULL)
@@ -458,29 +484,38 @@ static unsigned own_number(const struct sfu_kernel *k)
     return k->cpu_number != NULL ? k->cpu_number(k->panic.ctx) : 0;
 }
 
-/* Leaves TOP to the CPU that prints, and waits for ever. An NMI that finds this CPU here already leaves what the other
+/* Leaves TOP of CPU to the CPU that prints. An NMI that finds this CPU in wait_for_ever already leaves what the other
  * one may be reading as it is. */
-static void __attribute__((__noreturn__))
-stop(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+static void leave(struct sfu_kernel *k, unsigned cpu, const struct sfu_registers *top, const void *trap)
 {
-    unsigned cpu = own_number(k);
+    if (cpu >= __atomic_load_n(&k->num_cpus, __ATOMIC_RELAXED) || k->cpus[cpu].stopped != 0)
+        return;
+    copy_registers(&k->cpus[cpu].top, top);
+    k->cpus[cpu].trap = trap;
+    __atomic_store_n(&k->cpus[cpu].stopped, 1, __ATOMIC_RELEASE);
+}
 
-    if (k->cpus != NULL && cpu < k->num_cpus && k->cpus[cpu].stopped == 0) {
-        copy_registers(&k->cpus[cpu].top, top);
-        k->cpus[cpu].trap = trap;
-        __atomic_store_n(&k->cpus[cpu].stopped, 1, __ATOMIC_RELEASE);
-    }
+/* The kernel may find out only later how many CPUs there are. */
+static void __attribute__((__noreturn__))
+wait_for_ever(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+{
+    const unsigned cpu = own_number(k);
+
+    (void)sfu_mask_interrupts();
     for (;;)
-        __asm__ volatile("");
+        if (k->cpus != NULL)
+            leave(k, cpu, top, trap);
 }
 
 void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
 {
     struct sfu_registers top = sfu_registers_here();
 
+    if (__atomic_load_n(&k->owner, __ATOMIC_ACQUIRE) == own_number(k) + 1)
+        return;
     if (trap != NULL)
         sfu_kernel_registers(k, trap, &top);
-    stop(k, &top, trap);
+    wait_for_ever(k, &top, trap);
 }
 
 /* Prints the trace from TOP on. TRAP: the trap frame that TOP was saved in, or NULL. */
@@ -524,6 +559,7 @@ static void print_others(struct sfu_kernel *k, unsigned mine)
 struct own_trace {
     sfu_addr skip_function, fault_address;
     uint32_t skip;
+    int (*after)(struct sfu_panic *panic, int code);
 };
 
 static void set_aside(struct sfu_panic *p, struct own_trace *own)
@@ -531,6 +567,7 @@ static void set_aside(struct sfu_panic *p, struct own_trace *own)
     own->skip_function = p->skip_function;
     own->skip = p->skip;
     own->fault_address = p->fault_address;
+    own->after = p->after;
     p->skip_function = p->fault_address = 0;
     p->skip = 0;
     p->own.trap_hook = cross_elsewhere;
@@ -541,6 +578,7 @@ static void put_back(struct sfu_panic *p, const struct own_trace *own)
     p->skip_function = own->skip_function;
     p->skip = own->skip;
     p->fault_address = own->fault_address;
+    p->after = own->after;
     p->own.trap_hook = cross;
 }
 
@@ -556,25 +594,65 @@ INLINE_ATOMICS static bool is_owner(struct sfu_kernel *k, unsigned cpu)
 {
     uint32_t owner = 0;
 
-    return k->cpus == NULL ||
-           __atomic_compare_exchange_n(&k->owner, &owner, cpu + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+    if (k->cpus == NULL) {
+        k->owner = cpu + 1;
+        return true;
+    }
+    return __atomic_compare_exchange_n(&k->owner, &owner, cpu + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
            owner == cpu + 1;
 }
 
-static int panic_from(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+/* What is needed to let interrupts in as before. */
+struct masked {
+    bool done;
+    uintptr_t before;
+};
+
+/* Keeps interrupts away, in which the kernel would go on. If that faults, because the CPU is in another mode than
+ * SFU_RISCV_MODE says, the fault's own panic does not try again. */
+static struct masked mask(struct sfu_kernel *k)
+{
+    struct masked masked;
+
+    masked.before = 0;
+    masked.done = !k->masking;
+    if (masked.done) {
+        k->masking = true;
+        masked.before = sfu_mask_interrupts();
+        k->masking = false;
+    }
+    return masked;
+}
+
+static void unmask(struct masked masked)
+{
+    if (masked.done)
+        sfu_unmask_interrupts(masked.before);
+}
+
+static int print_all(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
     const unsigned cpu = own_number(k);
     struct own_trace own;
     int code;
 
     if (!is_owner(k, cpu))
-        stop(k, top, trap);
+        wait_for_ever(k, top, trap);
     code = print_trace(k, top, trap);
     if (k->panic.busy == 0) {
         set_aside(&k->panic, &own);
         print_others(k, cpu);
         put_back(&k->panic, &own);
     }
+    return code;
+}
+
+static int panic_from(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+{
+    const struct masked masked = mask(k);
+    const int code = print_all(k, top, trap);
+
+    unmask(masked);
     return code;
 }
 
@@ -587,16 +665,20 @@ int sfu_kernel_panic(struct sfu_kernel *k, const struct sfu_registers *top)
 
 int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, sfu_addr address)
 {
+    const struct masked masked = mask(k);
     struct sfu_registers top;
+    int code;
 
     sfu_kernel_registers(k, trap, &top);
     if (is_owner(k, own_number(k)))
         k->panic.fault_address = address;
-    return panic_from(k, &top, trap);
+    code = print_all(k, &top, trap);
+    unmask(masked);
+    return code;
 }
 
 /* Only a frame that is proven becomes a beginning: what was guessed on the way to it would not be marked. */
-int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr pc)
+static int panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr pc)
 {
     struct sfu_walk *walk = &k->panic.walk;
     const struct sfu_frame *frame = &walk->frame;
@@ -615,6 +697,15 @@ int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, s
     k->saved = frame->interrupted ? frame->saved : 0;
     code = panic_from(k, &from, NULL);
     k->saved = 0;
+    return code;
+}
+
+int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr pc)
+{
+    const struct masked masked = mask(k);
+    const int code = panic_at(k, top, pc);
+
+    unmask(masked);
     return code;
 }
 
@@ -648,18 +739,71 @@ static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_th
     return true;
 }
 
-static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *thread)
+/* A thread while its trace is printed. */
+struct sfu_kernel_walked {
+    const struct sfu_kernel_thread *before; /* the one before it in the list */
+    const struct sfu_kernel_thread *thread;
+    struct sfu_registers top; /* where it waits */
+};
+
+static void copy_thread(struct sfu_kernel_thread *to, const struct sfu_kernel_thread *from)
 {
-    struct sfu_registers top;
+    volatile uint8_t *t = (volatile uint8_t *)to; /* volatile: compilers must not call memcpy */
+    const uint8_t *f = (const uint8_t *)from;
+    size_t i;
+
+    for (i = 0; i < sizeof *to; i++)
+        t[i] = f[i];
+}
+
+/* Whether THREAD, which is described as it is now, waits where it did: at TOP. */
+static bool still_waits(const struct sfu_kernel *k, const struct sfu_kernel_thread *thread,
+                        const struct sfu_registers *top)
+{
+    struct sfu_registers now;
+
+    return switched_from(k, thread, &now) && now.pc == top->pc && now.sp == top->sp && now.fp == top->fp;
+}
+
+static bool has_moved(const struct sfu_kernel *k, const struct sfu_kernel_walked *w)
+{
+    struct sfu_kernel_thread now;
+
+    copy_thread(&now, w->before);
+    return !next_thread(k, &now) || now.cursor != w->thread->cursor || now.running || now.is_new ||
+           !still_waits(k, &now, &w->top);
+}
+
+/* sfu_panic.after of a thread's trace: what is read of a stack while the thread runs on it need not have been there at
+ * any one time. */
+static int end_thread(struct sfu_panic *p, int code)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)p->own.ctx;
+
+    if (!has_moved(k, k->walked))
+        return code;
+    sfu_print_text(p, "this thread has run meanwhile: these frames are not proven\n");
+    p->walk.frame.reliable = false;
+    return code < 0 ? code : (int)SFU_E_STACK;
+}
+
+static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *before,
+                         const struct sfu_kernel_thread *thread)
+{
+    struct sfu_kernel_walked walked;
 
     sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
     print_name(&k->panic, thread->name);
     if (thread->is_new) {
         sfu_print_text(&k->panic, ": has not run yet\n");
-    } else if (switched_from(k, thread, &top)) {
+    } else if (switched_from(k, thread, &walked.top)) {
         sfu_print_text(&k->panic, ":\n");
+        walked.before = before;
+        walked.thread = thread;
         k->thread = thread->cursor;
-        (void)print_trace(k, &top, NULL);
+        k->walked = &walked;
+        k->panic.after = end_thread;
+        (void)print_trace(k, &walked.top, NULL);
         k->thread = NULL;
     } else {
         sfu_print_number(&k->panic, ": SP 0x", thread->sp, 16, 1);
@@ -667,22 +811,35 @@ static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *t
     }
 }
 
-unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
+static unsigned print_threads(struct sfu_kernel *k)
 {
-    struct sfu_kernel_thread thread;
+    struct sfu_kernel_thread thread, before;
     uint32_t left = max_threads(k);
-    struct own_trace own;
     unsigned traces = 0;
 
-    set_aside(&k->panic, &own);
     clear(&thread, sizeof thread);
-    for (; left > 0 && k->panic.busy == 0 && next_thread(k, &thread); left--) {
+    for (; left > 0 && k->panic.busy == 0; left--) {
+        copy_thread(&before, &thread);
+        if (!next_thread(k, &thread))
+            break;
         if (thread.running)
             continue;
-        print_thread(k, &thread);
+        print_thread(k, &before, &thread);
         traces += !thread.is_new;
     }
+    return traces;
+}
+
+unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
+{
+    const struct masked masked = mask(k);
+    struct own_trace own;
+    unsigned traces;
+
+    set_aside(&k->panic, &own);
+    traces = print_threads(k);
     put_back(&k->panic, &own);
+    unmask(masked);
     return traces;
 }
 
@@ -708,8 +865,8 @@ unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_
     target.original_ra = k->panic.own.original_ra;
     target.pac_mask = k->panic.own.pac_mask;
     target.ctx = k->panic.own.ctx;
+    clear(&described, sizeof described);
     if (thread != NULL) {
-        clear(&described, sizeof described);
         describe(&k->threads, (const uint8_t *)thread, &described);
         if (!switched_from(k, &described, &waits))
             return 0;
@@ -722,5 +879,7 @@ unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_
             pcs[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
         else
             skip--;
-    return n;
+    if (thread != NULL)
+        describe(&k->threads, (const uint8_t *)thread, &described);
+    return thread != NULL && !still_waits(k, &described, &waits) ? 0 : n;
 }

@@ -12,13 +12,11 @@
  *     static struct sfu_kernel sfu = {
  *         .panic = {.put = console_put, .image = "kernel.elf"},
  *         .stacks = stacks, .num_stacks = 2,
- *         .trap = {offsetof(struct trap, rip), offsetof(struct trap, rsp), offsetof(struct trap, rbp)},
+ *         .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp), // and the link register, on other CPUs than x86_64
  *         .cpus = cpus, .num_cpus = MAX_CPUS, .cpu_number = cpu_number, .stop_others = send_nmi,
- *         .threads = {.array = tasks, .num = MAX_TASKS, .size = sizeof(struct task), .state = state_of,
- *                     .stack_low = SFU_KERNEL_POINTER(struct task, stack), .stack_size = 8192,
- *                     .sp = offsetof(struct task, sp), .name = offsetof(struct task, name),
- *                     .number = offsetof(struct task, id)},
- *         .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
+ *         .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .array = tasks, .num = MAX_TASKS,
+ *                     .stack_size = 8192, .state = state_of},
+ *         .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, rbp),
  *     };
  *
  *     sfu_kernel_init(&sfu, sframe_start, sframe_end); // at boot
@@ -69,6 +67,41 @@ struct sfu_kernel_frame {
     uint16_t size; /* in bytes; used where sp is not saved */
 };
 #define SFU_KERNEL_NOT_SAVED (-1)
+#define SFU_KERNEL_FIRST     (-2) /* of a name or a number: the first member of the structure */
+
+/* offsetof(TYPE, MEMBER) for a frame. */
+#define SFU_KERNEL_AT(type, member) ((int16_t)offsetof(type, member))
+
+/* sfu_kernel.trap of a trap frame that is a structure of TYPE, by the names of its members: PC, SP, FP, link register.
+ * x86_64 has no link register: three names are enough there, and the fourth is not looked at. */
+#ifdef SFU_REG_RA
+#define SFU_KERNEL_TRAP(type, pc, sp, fp, ra)                                                                      \
+    {                                                                                                              \
+        SFU_KERNEL_AT(type, pc), SFU_KERNEL_AT(type, sp), SFU_KERNEL_AT(type, fp), SFU_KERNEL_AT(type, ra),        \
+            sizeof(type)                                                                                           \
+    }
+#else
+#define SFU_KERNEL_TRAP(type, pc, sp, ...)                                                                         \
+    {                                                                                                              \
+        SFU_KERNEL_AT(type, pc), SFU_KERNEL_AT(type, sp), SFU_KERNEL_TRAP_FP(type, __VA_ARGS__, ),                 \
+            SFU_KERNEL_NOT_SAVED, sizeof(type)                                                                     \
+    }
+#define SFU_KERNEL_TRAP_FP(type, fp, ...) SFU_KERNEL_AT(type, fp)
+#endif
+
+/* sfu_kernel.switched, if the context switch saves a structure of TYPE on the stack of the thread that it leaves, and
+ * pops all of it again. PC: its return address. */
+#define SFU_KERNEL_SWITCHED(type, pc, fp)                                                                          \
+    {                                                                                                              \
+        SFU_KERNEL_AT(type, pc), SFU_KERNEL_NOT_SAVED, SFU_KERNEL_AT(type, fp), SFU_KERNEL_NOT_SAVED, sizeof(type) \
+    }
+
+/* The same, if it saves SP in the structure, too: where that lies in the thread's own structure, for instance. */
+#define SFU_KERNEL_CONTEXT(type, pc, sp, fp)                                                                       \
+    {                                                                                                              \
+        SFU_KERNEL_AT(type, pc), SFU_KERNEL_AT(type, sp), SFU_KERNEL_AT(type, fp), SFU_KERNEL_NOT_SAVED,           \
+            sizeof(type)                                                                                           \
+    }
 
 /* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */
 struct sfu_kernel_thread {
@@ -81,6 +114,9 @@ struct sfu_kernel_thread {
     const void *saved; /* where the registers of sfu_kernel.switched lie, if they are on no stack; or NULL */
     bool running;      /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
     bool is_new;       /* it has never run: it is named, and has no trace */
+    /* sfu_kernel's own: how many places it has passed, and one of them */
+    uint32_t passed;
+    const void *remembered;
 };
 
 /* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
@@ -97,8 +133,9 @@ enum sfu_kernel_state {
 };
 
 /* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
- * the start of a thread's structure, as offsetof() gives them. Set each int16_t: SFU_KERNEL_NOT_SAVED says that there
- * is no such member. The pointers of a list are followed in a panic: if one of them was overwritten, that may fault. */
+ * the start of a thread's structure, as offsetof() gives them. Set stack_low, sp and, for a list, next, because 0 is an
+ * offset: SFU_KERNEL_THREADS sets all but next. SFU_KERNEL_NOT_SAVED says that there is no such member. The pointers
+ * of a list are followed in a panic: if one of them was overwritten, that may fault. */
 struct sfu_kernel_threads {
     const void *array; /* the first thread of an array, or the first pointer to one; or NULL */
     uint32_t num;      /* of threads or pointers in it */
@@ -118,6 +155,7 @@ struct sfu_kernel_threads {
     /* The context switch saves registers in the thread's structure, not on its stack. Then sp above is the offset of
      * the first saved register, and sfu_kernel.switched counts from there. */
     bool registers_inside;
+    /* Not set: a thread has no name, or no number, and threads are counted. SFU_KERNEL_FIRST: the offset is 0. */
     int16_t name;         /* of the name, which is a text in the structure */
     bool name_is_pointer; /* or a pointer to a text */
     int16_t number;       /* of an int that is not negative: the thread's number */
@@ -130,6 +168,16 @@ struct sfu_kernel_threads {
  * stack that lies in the thread's structure itself, add a pointer to it. */
 #define SFU_KERNEL_POINTER(type, member)                                                                           \
     (offsetof(type, member) + 0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(void *) ? 1 : -1]))
+
+/* The members of struct sfu_kernel_threads that name members of a thread's structure, which is of TYPE: pointer to the
+ * stack, saved SP, name (a text in the structure), number. In C, which has designators:
+ *     .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .array = tasks, .num = 8, .stack_size = 8192}
+ */
+#define SFU_KERNEL_THREADS(type, stack, saved_sp, text, id)                                                        \
+    .size = sizeof(type), .stack_low = SFU_KERNEL_POINTER(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),       \
+    .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id)
+#define SFU_KERNEL_NAMED(type, member)                                                                             \
+    (offsetof(type, member) != 0 ? SFU_KERNEL_AT(type, member) : SFU_KERNEL_FIRST)
 
 /* What a CPU that has stopped leaves for the one that prints. Zero it at first. */
 struct sfu_kernel_cpu {
@@ -195,6 +243,8 @@ struct sfu_kernel {
     const void *from;   /* trap frame that the trace being printed begins at, by its address; NULL: none */
     sfu_addr saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
     const void *thread; /* cursor of the thread whose trace is being printed; NULL: it is a CPU's */
+    const struct sfu_kernel_walked *walked; /* and what is known of it */
+    bool masking;                           /* a CPU is about to keep interrupts away */
 };
 
 /* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
@@ -204,7 +254,8 @@ int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *s
 /* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to a register's size. */
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
 
-/* Prints the trace from TOP on, stops the other CPUs and prints theirs. If TOP is NULL, the trace begins here, and its
+/* Prints the trace from TOP on, stops the other CPUs and prints theirs. Interrupts are kept away from this CPU
+ * meanwhile (sfu_mask.h), so put must not wait for one. If TOP is NULL, the trace begins here, and its
  * first frame is that of sfu_kernel_panic. If another CPU already prints, this CPU stops
  * as in sfu_kernel_stop, and the function does not return. Returns the code that ended the trace of this CPU; or
  * SFU_E_STACK if printing itself has faulted and the fault has called this function again. */
@@ -219,18 +270,21 @@ int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *t
 
 /* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
  * ever. If TRAP is NULL, because the handler does not get the trap frame, the trace begins here and crosses the
- * exception entry. If this CPU has stopped already, what it left then stays. */
-void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap) __attribute__((__noreturn__));
+ * exception entry. If this CPU has stopped already, what it left then stays. Returns at once, and only then, if this
+ * CPU is the one that prints: a timer's interrupt may have come to it that was to stop the others. */
+void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap);
 
 /* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces
- * those were. */
+ * those were. Interrupts are kept away from this CPU meanwhile. A CPU that has not stopped may run a thread all the
+ * same: the trace of a thread that does not wait any more where it did ends with SFU_E_STACK and a line that says why,
+ * and is not reliable. */
 unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
 
 /* For a kernel's own backtrace(), its leak finder or its lock checker: puts the trace of THREAD, a structure that
  * sfu_kernel.threads describes, into PCS, without its first SKIP frames, at most NUM of them. If THREAD is NULL, the
  * trace begins at TOP. A PC is that of the call, as addr2line wants it; a return address of 0 is left out. THREAD must
- * not run. Prints nothing, writes nothing but PCS, and may be called at any time and on all CPUs at once. Returns how
- * many PCs there are now: 0 before sfu_kernel_init. */
+ * not run: if it has, as far as that can be seen, there are 0 PCs. Prints nothing, writes nothing but PCS, and may be
+ * called at any time and on all CPUs at once. Returns how many PCs there are now: 0 before sfu_kernel_init. */
 unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *kernel, const struct sfu_registers *top,
                                    const void *thread, void **pcs, unsigned num, unsigned skip);
 

@@ -93,6 +93,12 @@ static void give(struct sfu_panic *p, const struct sfu_print_item *item)
         p->cycle.each(p->cycle.ctx, item);
 }
 
+/* Whether F is where a return address of 0 leads: if a trap hook says that a trace ends there, it is no frame. */
+static bool is_behind_end(const struct sfu_frame *f)
+{
+    return f->regs.pc == 0 && f->regs.pc_kind == SFU_PC_RETURN && f->depth != 0;
+}
+
 /* Steps P's walk and sets the size of its item, which is that of the frame before. */
 static int step_and_measure(struct sfu_panic *p)
 {
@@ -123,15 +129,17 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
     item->size = 0;
     sfu_walk_start(&p->walk, p->target, top);
     do {
+        const bool may_end = is_behind_end(f), steps = p->sizes != NULL || may_end;
+
         item->pc = f->regs.pc;
         item->lookup = sfu_lookup_pc(&f->regs);
         item->number = f->depth;
         item->marks = marks(f);
-        if (p->sizes != NULL)
+        if (steps)
             code = step_and_measure(p);
-        if (item->number >= first)
+        if (item->number >= first && !(may_end && code == SFU_END))
             give(p, item);
-        if (p->sizes == NULL)
+        if (!steps)
             code = sfu_walk_step(&p->walk);
     } while (code == SFU_OK);
     give(p, NULL);
@@ -277,6 +285,8 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     if (panic->before != NULL)
         panic->before(panic, top);
     code = sfu_print_walk(panic, top, print_frame, panic);
+    if (panic->after != NULL)
+        code = panic->after(panic, code);
     sfu_print_end(panic, code, panic->walk.frame.reliable);
     sfu_print_text(panic, "addr2line -Cfipe ");
     sfu_print_text(panic, panic->image != NULL ? panic->image : "IMAGE");

@@ -111,6 +111,9 @@ struct sfu_panic {
     /* NULL, or sfu_print_overflow (sfu_sizes.h), which is called in front of the trace that begins at TOP and may use
      * the walk. */
     void (*before)(struct sfu_panic *panic, const struct sfu_registers *top);
+    /* NULL, or what is asked once a trace has been walked to its end, by CODE. Returns the code that the last line
+     * says, and may say more in lines of its own, or clear walk.frame.reliable. */
+    int (*after)(struct sfu_panic *panic, int code);
     sfu_addr fault_address; /* for sfu_print_overflow: what could not be accessed; 0: nothing, or not known */
     /* Room for the sections, if the linker joins them instead of merging them; or NULL, 0: there is room for one. */
     struct sfu_section *sections;

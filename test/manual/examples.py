@@ -159,7 +159,7 @@ def traces(cpu):
         "leaf": [(LEAF + BELOW + start, 1),
                  leaf if cpu == "x86_64" else lost,
                  leaf] + [leaf] * (cpu == "aarch64"),
-        "hook": [(["thread_main", "0"], 1), (["0"], -26), (LEAF + BELOW + start, 1)] +
+        "hook": [(["thread_main"], 1), (["0"], -26), (LEAF + BELOW + start, 1)] +
                 [leaf] * (3 if cpu == "aarch64" else 2),
     }
 

@@ -33,7 +33,7 @@ static struct sfu_kernel trace;
 
 static void put(void *ctx, char c) { printk("%c", c); }
 static unsigned int this(void *ctx) { return smp_processor_id(); } /* SMP */
-static int cf_check stop(const struct cpu_user_regs *regs, int cpu) { sfu_kernel_stop(&trace, regs); } /* SMP */
+static int cf_check stop(const struct cpu_user_regs *r, int cpu) { sfu_kernel_stop(&trace, r); return 0; } /* SMP */
 static void stop_others(void *ctx) /* SMP */
 { /* SMP */
     set_nmi_callback(stop); /* SMP */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <pthread.h>
 
 #include "sfu_arch.h"
 #include "sfu_kernel.h"
@@ -913,6 +914,306 @@ static void test_cpus(void **state)
                      SFU_E_NOT_CODE); /* again on this CPU: a fault behind the panic */
 }
 
+/* Code that is mapped a second time: the same tables, for another address. */
+static void test_second_address(void **state)
+{
+    enum { DISTANCE = 0x100000 };
+    struct sfu_section second;
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    top.pc = at(table) + 0x1044 + DISTANCE;
+    top.sp = at(low + 8);
+    low[8] = at(table) + 0x1050;
+    low[9] = 0x3000;
+    assert_int_equal(sfu_add(&kernel.panic.own.sections, &second, 1, table, sizeof table, at(table) + DISTANCE),
+                     SFU_OK);
+    second.text.low = at(table) + 0x1040 + DISTANCE;
+    second.text.high = second.text.low + 64;
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_NOT_CODE);
+    assert_non_null(strstr(output, "#2  0x0000000000003000\ntrace ends"));
+}
+
+/* ---- CPUs that stop ---- */
+
+static const struct trap *stopping_trap;
+
+static void *stop_cpu(void *unused)
+{
+    (void)unused;
+    sfu_kernel_stop(&kernel, stopping_trap);
+    return NULL;
+}
+
+static bool has_stopped(const struct sfu_kernel_cpu *other, unsigned attempts)
+{
+    while (attempts > 0 && __atomic_load_n(&other->stopped, __ATOMIC_ACQUIRE) == 0)
+        attempts--;
+    return attempts > 0;
+}
+
+/* A CPU leaves each of its registers, as soon as the kernel knows that there is such a CPU, and does not come back.
+ * What it left stays. A CPU that prints itself is not stopped. The thread of this program goes on for ever. */
+static void test_stop(void **state)
+{
+    static const struct trap trap = {.rbp = 1, .rip = 2, .rsp = 3};
+    pthread_t thread;
+
+    (void)state;
+    memset(cpus, 0, sizeof cpus);
+    cpu = 2;
+    kernel.cpus = cpus;
+    kernel.num_cpus = 2;
+    kernel.cpu_number = this_cpu;
+    kernel.owner = 1;
+    stopping_trap = &trap;
+    assert_int_equal(pthread_create(&thread, NULL, stop_cpu, NULL), 0);
+    assert_false(has_stopped(&cpus[2], 3000000));
+    __atomic_store_n(&kernel.num_cpus, 3, __ATOMIC_RELEASE);
+    assert_true(has_stopped(&cpus[2], 300000000));
+    assert_true(cpus[2].top.pc == 2 && cpus[2].top.sp == 3 && cpus[2].top.fp == 1 && cpus[2].trap == &trap);
+    assert_true(cpus[2].top.pc_kind == SFU_PC_EXACT && !cpus[2].top.has_ra && cpus[2].top.ra == 0);
+    kernel.owner = 3;
+    sfu_kernel_stop(&kernel, NULL); /* returns */
+    assert_true(cpus[2].top.pc == 2 && cpus[0].stopped == 0 && cpus[1].stopped == 0);
+    kernel.cpus = NULL; /* the same with one CPU, once it has panicked */
+    kernel.owner = 0;
+    kernel.cpu_number = NULL;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    sfu_kernel_stop(&kernel, NULL);
+    cpu = 1;
+}
+
+/* The traces of other CPUs and of threads skip nothing, are about no fault, and end by their own hook; this CPU's has
+ * all of that again behind them. */
+static int ends;
+
+static int count_ends(struct sfu_panic *panic, int code)
+{
+    assert_ptr_equal(panic, &kernel.panic);
+    ends++;
+    return code;
+}
+
+static sfu_addr seen[8];
+static unsigned num_seen;
+
+static void see(struct sfu_panic *panic, const struct sfu_registers *top)
+{
+    (void)top;
+    assert_true(num_seen < 8);
+    seen[num_seen++] = panic->fault_address;
+    seen[num_seen++] = panic->skip_function;
+}
+
+static void test_set_aside(void **state)
+{
+    struct trap trap = {.rip = 0x3000};
+
+    (void)state;
+    describe();
+    trap.rsp = at(low + 60);
+    kernel.panic.skip_function = 0x777;
+    kernel.panic.after = count_ends;
+    kernel.panic.before = see;
+    num_seen = 0;
+    ends = 0;
+    (void)sfu_kernel_fault(&kernel, &trap, 0x1234);
+    assert_int_equal(ends, 1);
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_int_equal(ends, 1);
+    assert_int_equal(num_seen, 6);
+    assert_true(seen[0] == 0x1234 && seen[1] == 0x777);
+    assert_true(seen[2] == 0 && seen[3] == 0 && seen[4] == 0 && seen[5] == 0);
+    assert_true(kernel.panic.fault_address == 0x1234 && kernel.panic.skip_function == 0x777);
+    assert_ptr_equal(kernel.panic.after, count_ends);
+}
+
+/* ---- threads that move ---- */
+
+static unsigned move_at;
+static uint64_t moved_sp;
+
+static void put_and_move(void *ctx, char c)
+{
+    put(ctx, c);
+    if (length == move_at)
+        tasks[1].sp = moved_sp;
+}
+
+static void test_moved(void **state)
+{
+    static const char said[] = "\nthis thread has run meanwhile: these frames are not proven\ntrace ends (-17): ";
+    void *pcs[4];
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        reset(NULL);
+        describe();
+        low[9] = at(table) + 0x1044;
+        low[10] = 0;
+        low[21] = low[9]; /* it waits elsewhere, in the same function */
+        kernel.zero_ends = true;
+        kernel.panic.put = put_and_move;
+        move_at = i == 0 ? 0 : 24;
+        moved_sp = i == 1 ? at(low + 20) : 0x1234;
+        assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+        assert_true((strstr(output, said) != NULL) == (i != 0));
+        assert_true((strstr(output, "\ntrace ends (1): end of the stack: the outermost frame\n") != NULL) ==
+                    (i == 0));
+        assert_null(kernel.panic.after);
+    }
+    reset(NULL);
+    describe(); /* one that has begun to run */
+    kernel.panic.put = put;
+    tasks[1].state = SFU_KERNEL_WAITS;
+    assert_true(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0) > 0);
+}
+
+/* A return address of 0 that ends a trace is no frame; one that does not is one. */
+static void test_zero(void **state)
+{
+    (void)state;
+    describe();
+    low[9] = at(table) + 0x1044;
+    low[10] = 0;
+    kernel.threads.num = 2;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_non_null(strstr(output, "\n#1  0x0000000000000000\ntrace ends (-"));
+    length = 0;
+    kernel.zero_ends = true;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_null(strstr(output, "#1"));
+    assert_non_null(
+        strstr(output, "\ntrace ends (1): end of the stack: the outermost frame\naddr2line -Cfipe IMAGE 0x"));
+    assert_null(strstr(output, " 0x0\n"));
+}
+
+/* A list that was damaged so that it runs into a circle which its first thread is not in, of threads that have ended
+ * but for one. It is noticed within three times as many steps as there are threads, for each pass. */
+enum { MANY = 1000 };
+static struct task many[MANY];
+static unsigned asked;
+
+static enum sfu_kernel_state count_state(const void *thread)
+{
+    asked++;
+    return state_of(thread);
+}
+
+static void test_circle(void **state)
+{
+    struct sfu_stack stack;
+    unsigned back, i, traces;
+
+    (void)state;
+    describe();
+    kernel.threads.array = NULL;
+    kernel.threads.list = &first_task;
+    kernel.threads.state = count_state;
+    first_task = many;
+    for (back = 0; back < MANY; back += 111) {
+        memset(many, 0, sizeof many);
+        for (i = 0; i < MANY; i++)
+            many[i].next = &many[i + 1 < MANY ? i + 1 : back];
+        many[7].state = SFU_KERNEL_WAITS;
+        many[7].sp = at(low + 8);
+        many[7].stack = low;
+        asked = 0;
+        assert_false(find(0x1234, &stack));
+        assert_true(asked >= MANY && asked <= 3 * MANY);
+        asked = 0;
+        length = 0;
+        traces = sfu_kernel_print_threads(&kernel);
+        assert_true(traces >= 1 && traces <= 4);
+        assert_true(asked <= 40 * MANY);
+        kernel.max_threads = 50; /* of all, also of those that have ended */
+        asked = 0;
+        assert_false(find(0x1234, &stack));
+        assert_int_equal(asked, 50);
+        kernel.max_threads = 0;
+    }
+}
+
+/* What is not set is not there. The first member of a structure is, if that is said. */
+static void test_unset_members(void **state)
+{
+    struct named {
+        char name[8];
+        uint64_t sp, *stack;
+        int id;
+    } one = {"first", 0, low, 77};
+
+    (void)state;
+    one.sp = at(low + 8);
+    low[9] = 0x3000;
+    kernel.num_stacks = 0;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    kernel.threads = (struct sfu_kernel_threads){.array = &one,
+                                                 .num = 1,
+                                                 .size = sizeof one,
+                                                 .stack_low = offsetof(struct named, stack),
+                                                 .stack_size = sizeof low,
+                                                 .sp = offsetof(struct named, sp)};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_ptr_equal(strstr(output, "trace of 1:\n#0  0x0000000000003000\n"), output);
+    kernel.threads = (struct sfu_kernel_threads){SFU_KERNEL_THREADS(struct named, stack, sp, name, id),
+                                                 .array = &one, .num = 1, .stack_size = sizeof low};
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_ptr_equal(strstr(output, "trace of 77 first:\n#0  0x0000000000003000\n"), output);
+}
+
+/* The macros that describe frames, and a frame whose first word is its SP or its FP. */
+static void test_frames(void **state)
+{
+    static const struct sfu_kernel_frame trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp),
+                                         switched = SFU_KERNEL_SWITCHED(struct trap, rip, rbp),
+                                         context = SFU_KERNEL_CONTEXT(struct trap, rip, rsp, rbp);
+    struct trap t = {.rbp = 1, .rip = 2, .rsp = 3};
+    struct sfu_registers regs;
+
+    (void)state;
+    assert_memory_equal(&trap, &context, sizeof trap);
+    assert_true(trap.pc == offsetof(struct trap, rip) && trap.sp == offsetof(struct trap, rsp) &&
+                trap.fp == offsetof(struct trap, rbp) && trap.ra == NOT_SAVED);
+    assert_true(switched.pc == trap.pc && switched.sp == NOT_SAVED && switched.fp == trap.fp &&
+                switched.ra == NOT_SAVED && switched.size == sizeof(struct trap));
+    kernel.trap = trap;
+    sfu_kernel_registers(&kernel, &t, &regs);
+    assert_true(regs.pc == 2 && regs.sp == 3 && regs.fp == 1);
+    kernel.trap = switched;
+    sfu_kernel_registers(&kernel, &t, &regs);
+    assert_true(regs.pc == 2 && regs.sp == at(&t) + sizeof t && regs.fp == 1);
+    kernel.trap = (struct sfu_kernel_frame){offsetof(struct trap, rip), 0, NOT_SAVED, NOT_SAVED, 8};
+    sfu_kernel_registers(&kernel, &t, &regs);
+    assert_true(regs.pc == 2 && regs.sp == 1 && regs.fp == 0);
+}
+
+/* A panic at a PC while this CPU prints already is a second fault. One whose frame is the first begins there. */
+static void test_panic_at(void **state)
+{
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    top.pc = at(table) + 0x1044;
+    top.sp = at(low + 8);
+    low[8] = at(table) + 0x1050;
+    low[9] = 0x3000;
+    (void)sfu_kernel_panic_at(&kernel, &top, low[8]);
+    assert_non_null(strstr(output, "#0  0x"));
+    assert_null(strstr(output, "#2"));
+    assert_int_equal(kernel.saved, 0);
+    length = 0;
+    kernel.panic.busy = 1;
+    assert_int_equal(sfu_kernel_panic_at(&kernel, &top, low[8]), SFU_E_STACK);
+    assert_non_null(strstr(output, "second fault while printing the trace: stopped\n"));
+    kernel.panic.busy = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -939,6 +1240,15 @@ int main(void)
         cmocka_unit_test_setup(test_rest, reset),
         cmocka_unit_test_setup(test_described_pointers, reset),
         cmocka_unit_test_setup(test_described_nodes, reset),
+        cmocka_unit_test_setup(test_set_aside, reset),
+        cmocka_unit_test_setup(test_moved, reset),
+        cmocka_unit_test_setup(test_zero, reset),
+        cmocka_unit_test_setup(test_circle, reset),
+        cmocka_unit_test_setup(test_unset_members, reset),
+        cmocka_unit_test_setup(test_frames, reset),
+        cmocka_unit_test_setup(test_panic_at, reset),
+        cmocka_unit_test_setup(test_second_address, reset),
+        cmocka_unit_test_setup(test_stop, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);

@@ -286,6 +286,11 @@ step static void second_spin(void)
     }
 }
 
+static void nobody(void *ctx)
+{
+    (void)ctx;
+}
+
 step static void second_main(void)
 {
     machine_enable();
@@ -312,6 +317,21 @@ step static void scenario_handler(void)
     has_no_frame = true;
     start_second(second_main);
     init(); /* there are more stacks now */
+    die();
+}
+
+/* One that stops before the kernel knows how many there are. */
+step static void scenario_counted_late(void)
+{
+    start_second(second_main);
+    sfu.num_cpus = 0;
+    stop_others(NULL);
+    while (!__atomic_load_n(&told, __ATOMIC_ACQUIRE)) {
+    }
+    for (volatile unsigned left = 10000000; left > 0; left--) {
+    }
+    sfu.num_cpus = 2;
+    sfu.stop_others = nobody;
     die();
 }
 
@@ -445,6 +465,76 @@ step static void scenario_new(void)
     describe_tasks();
     third_is_new = true;
     die();
+}
+
+/* ---- a kernel whose interrupts are on while it panics ---- */
+
+static struct thread interrupted;
+static volatile unsigned ticks;
+static volatile bool panicking;
+
+/* Runs until the next interrupt, at another depth each time. */
+step static void worker_deep(unsigned more)
+{
+    if (more > 0)
+        worker_deep(more - 1);
+    else
+        thread_switch(&second.thread.sp, interrupted.sp);
+    __asm__ volatile("");
+}
+
+static void worker_moves(void)
+{
+    for (;;) {
+        worker_deep(1);
+        worker_deep(6);
+        worker_deep(3);
+    }
+}
+
+/* The scheduler's tick: runs the worker. Tells CPUs to stop once there was a panic, and does not ask which CPU this
+ * is. */
+static void tick_moves(void)
+{
+    ticks++;
+    if (panicking)
+        sfu_kernel_stop(&sfu, ticked);
+    thread_switch(&interrupted.sp, second.thread.sp);
+    machine_start_timer();
+}
+
+static void put_slowly(void *ctx, char c)
+{
+    volatile unsigned left;
+
+    (void)ctx;
+    for (left = 20000; left > 0; left--) {
+    }
+    machine_putc(c);
+}
+
+static void wait_for_ticks(unsigned n)
+{
+    for (n += ticks; ticks < n;) {
+    }
+}
+
+step static void scenario_moving(void)
+{
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, worker_moves);
+    tasks = &second;
+    on_timer = tick_moves;
+    machine_start_timer();
+    machine_enable();
+    wait_for_ticks(3);
+    sfu.panic.put = put_slowly;
+    sfu.panic.cycles = NULL; /* each frame has a line */
+    panicking = true;
+    (void)sfu_kernel_panic(&sfu, NULL);
+    (void)sfu_kernel_print_threads(&sfu);
+    wait_for_ticks(2); /* they are on again */
+    kernel_print("goes on\n");
+    machine_exit(false);
 }
 
 /* ---- a kernel's own backtrace() ---- */
@@ -701,6 +791,8 @@ static const struct {
     {"cpus", scenario_cpus},
     {"handler", scenario_handler},
     {"deaf", scenario_deaf},
+    {"counted-late", scenario_counted_late},
+    {"moving", scenario_moving},
     {"both", scenario_both},
     {"threads", scenario_threads},
     {"described", scenario_described},

@@ -23,7 +23,7 @@ $(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) $(CHEC
 	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iarch \
-	    -Iport/print -Iport/kernel $(filter %.c,$^) -o $@
+	    -Iport/print -Iport/kernel $(filter %.c,$^) -lpthread -o $@
 
 KERNEL_PORT_OBJECTS := port/kernel/sfu_kernel.o port/kernel/test/main.o port/print/sfu_sizes.o
 # By other flags, too: frame pointers are nothing that a trace needs.
@@ -62,9 +62,10 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL
     $(if $(BARE_HOOK_$(cpu)),$(KERNEL_PORT),$(BARE))/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port_suite,$(cpu))))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu),,$(BARE)/$(cpu))))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-s,-DMACHINE_S,$(BARE)/$(cpu)-s)))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK),\
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu),-DSFU_RISCV_MODE=3,$(BARE)/$(cpu))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-s,-DMACHINE_S -DSFU_RISCV_MODE=1,\
+    $(BARE)/$(cpu)-s)))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK) -DSFU_RISCV_MODE=3,\
     $(if $(filter $(cpu)-hook,$(RISCV_KINDS_$(cpu))),$(BARE),$(KERNEL_PORT))/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port_suite,$(cpu))))

@@ -61,12 +61,14 @@ def scenarios(hook):
         "irq": [trace(die, "tick", *irq)],
         "user": [user],
         "cpus": [trace(die, "scenario_cpus", *MAIN), "CPU 1:", trace("second_spin", "second_main", *SECOND)],
+        "counted-late": [trace(die, "scenario_counted_late", *MAIN), "CPU 1:",
+                         trace("second_spin", "second_main", *SECOND)],
         "deaf": [trace(die, "scenario_deaf", *MAIN), *deaf],
         "both": [trace(die, "scenario_both", *MAIN), "CPU 1:", trace(die, "second_dies", *SECOND)],
         "threads": [trace(die, "scenario_threads", *MAIN), *listed],
         "described": [trace(die, "scenario_described", *MAIN), *listed],
         "new": [trace(die, "scenario_new", *MAIN), *listed[:2], "trace of 3 new: has not run yet", listed[-1]],
-        "unmarked": [trace(die, "scenario_unmarked", *MAIN), "trace of 1 new:", trace("worker", "0x" + 16 * "0")],
+        "unmarked": [trace(die, "scenario_unmarked", *MAIN), "trace of 1 new:", trace("worker")],
         "current": [trace(die, "tick_current", *interrupted("spin", "scenario_current", *MAIN))],
         "null": [trace("sfu_kernel_panic", "scenario_null", *MAIN)],
         "ring": [trace(die, "scenario_ring", *MAIN), *listed, "trace of 6 worker:", worker],
@@ -84,7 +86,7 @@ def boot(image, name):
     kind = image_kind(image)
     command = machines.QEMU[kind][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
                                         "-no-reboot"]
-    two_cpus = name in ("cpus", "handler", "deaf", "both")
+    two_cpus = name in ("cpus", "counted-late", "handler", "deaf", "both")
     command += ["-smp", "2"] if two_cpus else []
     command += [word.format(name) for word in machines.QEMU[kind][1:]]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -108,6 +110,18 @@ def printer(image):
     """A fault in the middle of a line: that is said once, and the machine ends."""
     lines = boot(image, "printer")
     must(lines[-1] == "second fault while printing the trace: stopped" and len(lines) <= 6, lines)
+
+
+def moving(image):
+    """A tick runs the worker, at other depths each time: not while its trace is printed, and again behind that."""
+    lines = boot(image, "moving")
+    machines.check_trace(image, trace("sfu_kernel_panic", "scenario_moving", *MAIN), lines)
+    must(lines and lines.pop(0) == "trace of 1 worker:", lines)
+    deep = sum(image.function(int(line.split()[1], 16) - 1)[0] == "worker_deep" for line in lines
+               if line.startswith("#"))
+    must(deep in (2, 4, 7), f"{deep} frames of worker_deep: {lines}")
+    machines.check_trace(image, trace(*["worker_deep"] * deep, "worker_moves", "thread_start"), lines)
+    must(lines == ["goes on"], lines)
 
 
 def at(image):
@@ -189,6 +203,7 @@ def tests(directory):
     for name, wanted in scenarios(short.endswith("-hook")).items():
         yield f"{short}/{name}", scenario, (image, name, wanted)
     yield f"{short}/printer", printer, (image,)
+    yield f"{short}/moving", moving, (image,)
     yield f"{short}/at", at, (image,)
     yield f"{short}/array", array, (image,)
     yield f"{short}/sizes", sizes, (image,)
