@@ -120,9 +120,24 @@ static void vector(uint32_t word, struct code_fact *fact)
         forget(fact, rd(word));
 }
 
+/* SVE and SME: stores of a vector, of which there are 16 bytes at least, or of a predicate, 2 bytes. Those at a number
+ * of vectors or at a register from Rn are at a place that is not known. */
+static void store_scalable(uint32_t word, struct code_fact *fact)
+{
+    const bool vector = (word & 0xffc0e000) == 0xe5804000, predicate = (word & 0xffc0e000) == 0xe5800000;
+
+    if (vector || predicate ? field(word, 16, 6) == 0 && field(word, 10, 3) == 0
+                            : field(word, 13, 3) == 7 && field(word, 16, 4) == 0)
+        code_write(fact, rn(word), 0, predicate ? 2 : 16);
+    else if (word >> 25 == 0x70 && (field(word, 16, 5) == 31 || (word & 0xffff9c1f) == 0xe1200000)) /* of ZA */
+        code_write(fact, rn(word), 0, 16);
+}
+
 /* SVE and SME (C4.1.36): a register that counts stands where a vector does. */
 static void scalable(uint32_t word, struct code_fact *fact)
 {
+    if (word >> 25 == 0x72 || (word >> 25 == 0x70 && field(word, 21, 1)))
+        store_scalable(word, fact);
     if ((word & 0xffa0f000) == 0x04205000) /* addvl, addpl and their like: 31 is SP */
         code_forget(fact, rd(word));
     else
@@ -259,7 +274,7 @@ static void pair(uint32_t word, struct code_fact *fact)
     bool whole = opc == 2 && !is_vector, tags = opc == 1 && !is_vector && !loads;
     unsigned shift = is_vector ? 2 + opc : tags ? 4 : opc == 2 ? 3 : 2;
     uint8_t first = whole ? rd(word) : CODE_NONE, second = whole ? (uint8_t)field(word, 10, 5) : CODE_NONE;
-    uint8_t bytes = (uint8_t)(1u << shift);
+    uint8_t bytes = (uint8_t)(tags ? 8 : 1u << shift);
     int64_t k = offset_of(word, 15, 7) * (1 << shift), at = mode == 1 ? 0 : k;
 
     if (loads && !is_vector && !whole) {
@@ -273,6 +288,12 @@ static void pair(uint32_t word, struct code_fact *fact)
         access(fact, word, loads, second, at + bytes, bytes);
     }
     update(fact, word, mode, k);
+}
+
+/* st64b, st64bv, st64bv0. */
+static bool is_block(uint32_t word)
+{
+    return (word & 0xffe0fc00) == 0xf8209000 || (word & 0xffe0ec00) == 0xf820a000;
 }
 
 /* One register: at an unsigned offset, an offset of 9 bits, a register, or changed in memory. */
@@ -295,8 +316,8 @@ static void single(uint32_t word, struct code_fact *fact)
         return;
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */
+        code_write(fact, rn(word), 0, is_block(word) ? 64 : 16);
         forget(fact, rd(word));
-        code_write(fact, rn(word), 0, 16);
         if (mode & 1)
             code_forget(fact, rn(word));
         return;
@@ -310,17 +331,58 @@ static void single(uint32_t word, struct code_fact *fact)
     update(fact, word, mode, k);
 }
 
+/* ld1 ... st4, of whole registers or of one element of each. Bit 23 is for writing back. */
+static void structures(uint32_t word, struct code_fact *fact)
+{
+    static const uint8_t num_registers[16] = {[0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2};
+    const unsigned opcode = field(word, 12, 4), scale = opcode >> 2;
+    const bool element = field(word, 24, 1), eight = scale == 2 && field(word, 10, 1);
+    unsigned bytes = num_registers[opcode] * (field(word, 30, 1) ? 16u : 8u);
+
+    if (element)
+        bytes = ((opcode & 2) + field(word, 21, 1) + 1) * (eight ? 8u : 1u << scale);
+    if (!field(word, 22, 1))
+        code_write(fact, rn(word), 0, bytes);
+    if (field(word, 23, 1))
+        code_forget(fact, rn(word));
+}
+
+/* stg, stzg, st2g, stz2g, of which those with z write 16 or 32 bytes of zeros; and ldg and those of blocks, in which MODE
+ * is 0: "an IMPLEMENTATION DEFINED multiple" of 16 bytes. */
+static void tags(uint32_t word, struct code_fact *fact)
+{
+    const unsigned op = field(word, 22, 2), mode = field(word, 10, 2);
+    const int64_t k = 16 * offset_of(word, 12, 9);
+
+    if (mode == 0 && op & 1)
+        forget(fact, rd(word));
+    else if (mode == 0)
+        code_write(fact, rn(word), 0, 16);
+    else if (op & 1)
+        code_write(fact, rn(word), mode == 1 ? 0 : k, op == 3 ? 32 : 16);
+    update(fact, word, mode, k);
+}
+
+/* cpyp, setp and so on: Xd bytes from Xs, in Xn. */
+static void strings(uint32_t word, struct code_fact *fact)
+{
+    code_write(fact, rd(word), 0, 1);
+    code_repeat(fact, rn(word));
+    forget(fact, rd(word));
+    forget(fact, rn(word));
+    forget(fact, field(word, 16, 5));
+}
+
 /* Exclusive, ordered, of tags and of whole blocks: what their fields name is unknown then. A register of addresses is
  * written if they say so. */
 static void rare(uint32_t word, struct code_fact *fact)
 {
     bool is_vector = word & 1u << 26, ordered = (word & 0x3f000000) == 0x08000000;
 
-    if (is_vector && (word & 0x3e000000) == 0x0c000000) { /* ld1 ... st4: bit 23 is for writing back */
-        if (word & 1u << 23)
-            code_forget(fact, rn(word));
-        return;
-    }
+    if ((word & 0x3fe00c00) == 0x19000800) /* stilp, ldiapp: there, or in front of it */
+        code_write(fact, rn(word), -16, 32);
+    else
+        code_write(fact, rn(word), ordered || field(word, 21, 1) ? 0 : offset_of(word, 12, 9), 16);
     if (!is_vector)
         forget(fact, rd(word));
     if (ordered) {
@@ -331,10 +393,6 @@ static void rare(uint32_t word, struct code_fact *fact)
     forget(fact, field(word, 16, 5));
     if (!ordered && field(word, 10, 2) != 0)
         code_forget(fact, rn(word));
-    if (ordered)
-        code_write(fact, rn(word), 0, 16);
-    else
-        code_write(fact, rn(word), offset_of(word, 12, 9), 16);
 }
 
 static void memory(uint32_t word, struct code_fact *fact)
@@ -348,6 +406,12 @@ static void memory(uint32_t word, struct code_fact *fact)
     } else if ((word & 0x3b000000) == 0x18000000) { /* ldr of what stands beside the code */
         if (!(word & 1u << 26))
             forget(fact, rd(word));
+    } else if ((word & 0x3e000000) == 0x0c000000) {
+        structures(word, fact);
+    } else if ((word & 0xff200000) == 0xd9200000) {
+        tags(word, fact);
+    } else if ((word & 0x3b200c00) == 0x19000400) {
+        strings(word, fact);
     } else {
         rare(word, fact);
     }

@@ -473,7 +473,7 @@ static const struct facts facts[] = {
     {0xe7, 0x33, 0x33, 0, VECTOR},
     {0xe7, 0x36, 0x36, 0, LOAD_MANY | VECTOR},
     {0xe7, 0x37, 0x37, 0, VECTOR},
-    {0xe7, 0x3e, 0x3e, MANY, AT_12},
+    {0xe7, 0x3e, 0x3e, 16, AT_12 | STORE_MANY},
     {0xe7, 0x3f, 0x3f, 16, AT_12},
     {0xe7, 0x40, 0x46, 0, VECTOR},
     {0xe7, 0x4a, 0x4a, 0, VECTOR},
@@ -689,9 +689,7 @@ static void write_memory(struct code_fact *fact, const uint8_t *p, const struct 
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
     if (!(f->writes & INDEXED) || low(p[1]) == 0)
-        code_write(fact, based(high(p[2])), k, bytes > 255 ? 255 : bytes);
-    if (bytes == 256)
-        code_write(fact, based(high(p[2])), k + 255, 1);
+        code_write(fact, based(high(p[2])), k, bytes);
 }
 
 /* Whether vector register 0 to 15 is the one of byte 1: bit 0 of the last but one byte says so. */

@@ -132,6 +132,15 @@ TRUE = {
             mov x10, x30\n.cfi_register 30, 10\nmov x30, xzr\nmov x30, x10\n.cfi_restore 30
             1: tbnz x0, #3, 1b\nb.eq 1b
             add sp, sp, x9\n.cfi_def_cfa_offset 0\nb frame""",
+        # Up to FP's word, and from behind it: it stays what it is.
+        "beside": """sub sp, sp, #96\n.cfi_def_cfa_offset 96\nstr x29, [sp, #64]\n.cfi_offset 29, -32\nmov x29, #0
+            add x1, sp, #16\nst3 {v0.16b-v2.16b}, [x1]\nadd x1, sp, #40\nst3 {v0.8b-v2.8b}, [x1]
+            add x1, sp, #60\nst1 {v0.s}[0], [x1]\nadd x1, sp, #58\nst3 {v0.h-v2.h}[0], [x1]\nadd x1, sp, #61
+            st3 {v0.b-v2.b}[0], [x1]\nadd x1, sp, #72\nst1 {v0.8b}, [x1]\nst2 {v0.d-v1.d}[0], [x1]
+            add x1, sp, #48\nst1 {v0.16b}, [x1]\nstz2g sp, [sp, #32]\nstzg sp, [sp, #48]
+            stg sp, [sp, #64]\nst2g sp, [sp, #64]\nstgp x0, x1, [sp, #48]
+            strb w0, [sp, #63]\nstp q0, q1, [sp, #32]\nstr w0, [sp, #72]\nadd x0, sp, #47\nmov x2, #17
+            .inst 0x19010440\nldr x29, [sp, #64]\n.cfi_restore 29\nadd sp, sp, #96\n.cfi_def_cfa_offset 0\nret""",
         "shadowed": """str x30, [x18], #8\nstp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16
             .cfi_offset 30, -8\nbl frame\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29
             .cfi_restore 30
@@ -166,6 +175,10 @@ TRUE = {
             .cfi_def_cfa_offset 160\nllilh %r1, 1\nsgr %r15, %r1\n.cfi_def_cfa_offset 65696\nagrk %r15, %r15, %r1
             .cfi_def_cfa_offset 160\naghik %r1, %r15, -64\nlgr %r15, %r1\n.cfi_def_cfa_offset 224\nlghi %r1, 64
             la %r15, 0(%r15, %r1)\n.cfi_def_cfa_offset 160\nbr %r14""",
+        "beside": """aghi %r15, -600\n.cfi_def_cfa_offset 760\nstg %r11, 416(%r15)\n.cfi_offset 11, -344\nlghi %r11, 0
+            vstm %v0, %v15, 160(%r15)\nvstm %v0, %v0, 424(%r15)\nvstm %v16, %v17, 384(%r15)\nmvc 160(256, %r15), 0(%r1)
+            stam %a0, %a15, 352(%r15)\nxc 408(8, %r15), 408(%r15)\nmvc 424(9, %r15), 0(%r1)\nlg %r11, 416(%r15)
+            .cfi_restore 11\naghi %r15, 600\n.cfi_def_cfa_offset 160\nbr %r14""",
         "wrapped": """aghi %r15, -176\n.cfi_def_cfa_offset 336\nlgr %r0, %r14\n.cfi_register 14, 0
             stmg %r15, %r0, 160(%r15)\nlghi %r14, 0\nlghi %r0, 0\n.cfi_offset 14, -168\nbras %r14, frame
             lg %r14, 168(%r15)\n.cfi_restore 14\naghi %r15, 176\n.cfi_def_cfa_offset 160\nltgr %r2, %r2
@@ -319,8 +332,8 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
 }}
 
 # Each of these writes the register.
-X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: insb | rdi: stosb | rdi: cmpsb | rsi: cmpsb | rdi: scasb |
-    rsi: lodsb | rsi: outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
+X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: insb | rdi: stosb | rdi: cmpsb | rsi: cmpsb |
+    rdi: scasb | rsi: lodsb | rsi: outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
     rax: .byte 0x66, 0xf2, 0x48, 0x0f, 0x2d, 0xc0 | rax: cvttss2si %xmm0, %rax | rax: xbegin 1f ; 1: nop |
     rbx: cpuid | rdx: rdtscp | rdx: cmpxchg8b (%rdi) | rax: cmpxchg %rdi, (%rdi) | rax: lahf | rax: xlat |
     rbx: mulx %rax, %rcx, %rbx | rcx: mulx %rax, %rcx, %rbx | rax: pextrq $0, %xmm0, %rax | rdx: rdsspq %rdx |
@@ -338,6 +351,23 @@ X86_WORDS = [text.strip() for text in """setz 15(%rsp) | movups %xmm0, (%rsp) | 
     vpmovqb %zmm0, 8(%rsp) | lea 8(%rsp), %rax ; clzero | mov %rsp, %rdi ; mov $9, %ecx ; rep stosb |
     lea 8(%rsp), %rdi ; rep movsb | lea 14(%rsp), %rdi ; stosw | mov %rsp, %rdi ; mov $3, %ecx ; rep movsl |
     mov %rsp, %rdi ; mov $3, %ecx ; repne movsl | mov %fs, 8(%rsp)""".split("|")]
+
+# The same for the word at sp + 16. What is too new for the assembler is written as its bytes.
+A64_WORDS = [text.strip() for text in """str w0, [sp, #20] | strb w0, [sp, #23] | stur d0, [sp, #9] |
+    stp w0, w1, [sp, #12] | stp q0, q1, [sp] | stz2g sp, [sp] | stzg sp, [sp, #16] |
+    sub x1, sp, #32 ; stz2g sp, [x1, #48] | stgp x0, x1, [sp, #16] |
+    st3 {v0.8b-v2.8b}, [sp] | st1 {v0.16b-v1.16b}, [sp] | st4 {v0.4s-v3.4s}, [sp] | st2 {v0.2d-v1.2d}, [sp] |
+    add x1, sp, #12 ; st1 {v0.d}[1], [x1] | add x1, sp, #14 ; st4 {v0.b-v3.b}[1], [x1] |
+    add x1, sp, #10 ; st4 {v0.h-v3.h}[1], [x1] | add x1, sp, #8 ; st3 {v0.s-v2.s}[1], [x1] |
+    add x1, sp, #8 ; st2 {v0.d-v1.d}[1], [x1] | add x1, sp, #16 ; stlr w0, [x1] | add x1, sp, #16 ; stlrb w0, [x1] |
+    stlur w0, [sp, #16] | add x1, sp, #16 ; stxr w3, x0, [x1] | add x1, sp, #16 ; stlxp w3, x0, x2, [x1] |
+    add x1, sp, #16 ; swp x0, x2, [x1] | add x1, sp, #16 ; stadd w0, [x1] | add x1, sp, #16 ; cas x0, x2, [x1] |
+    add x1, sp, #8 ; casp x2, x3, x4, x5, [x1] | .inst 0xf83f93e0 | .inst 0xf821b3e0 |
+    add x2, sp, #8 ; .inst 0x19212040 |
+    mov x0, sp ; mov x2, #17 ; .inst 0x19010440 | add x0, sp, #16 ; .inst 0x19c20420 |
+    add x1, sp, #16 ; .inst 0xd9011820 |
+    add x1, sp, #8 ; str z0, [x1] | add x1, sp, #16 ; str p0, [x1] | add x1, sp, #8 ; st1b {z0.b}, p0, [x1]
+    """.split("|")]
 
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays, or goes.
 LOST = {
@@ -368,7 +398,8 @@ LOST = {
         mov x9, sp ; ldr w9, [x0] ; mov sp, x9 | mov x9, sp ; csel x9, x9, x9, eq ; mov sp, x9 |
         mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
         bl frame |
-        str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|"),
+        str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|") +
+        ["mov x9, sp ; str x9, [sp, #16] ; " + text + " ; ldr x9, [sp, #16] ; mov sp, x9" for text in A64_WORDS],
     "s390x": """lgr %r15, %r1 | agr %r15, %r1 | nill %r15, 0xfff0 | lay %r15, 0(%r1, %r15) | lmg %r14, %r15, 0(%r1) |
         lmg %r14, %r2, 0(%r1) | ngr %r15, %r1 | lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9 | pr | diag 1, 2, 0 |
         stg %r14, 112(%r15) ; .cfi_offset 14, -112 ; lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 |
@@ -378,6 +409,10 @@ LOST = {
         stg %r15, 160(%r15) ; mvi 163(%r15), 0 ; lg %r15, 160(%r15) |
         stg %r15, 168(%r15) ; mvc 160(16, %r15), 161(%r15) ; lg %r15, 168(%r15) |
         stg %r15, 160(%r15) ; st %r1, 164(%r15) ; lg %r15, 160(%r15) |
+        stg %r15, 415(%r15) ; vstm %v0, %v15, 160(%r15) ; lg %r15, 415(%r15) |
+        stg %r15, 191(%r15) ; vstm %v0, %v1, 160(%r15) ; lg %r15, 191(%r15) |
+        stg %r15, 286(%r15) ; stam %a0, %a15, 230(%r15) ; lg %r15, 286(%r15) |
+        stg %r15, 415(%r15) ; mvc 160(256, %r15), 0(%r1) ; lg %r15, 415(%r15) |
         lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
         lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6 |
         stg %r15, 160(%r15) ; exrl %r1, 1f ; lg %r15, 160(%r15) ; j 2f ; 1: mvc 160(1, %r15), 0(%r2) ; 2: nopr |
@@ -627,7 +662,24 @@ FAULTS = {
         ("forget(fact, rd(word));\\n        forget(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
         ("access(fact, word, loads, second, at + bytes, bytes)", "(void)second"),
         ("if (mode & 1)\\n            code_forget(fact, rn(word));", ""),
-        ("if (word & 1u << 23)\\n            code_forget(fact, rn(word));", ""),
+        ("if (field(word, 23, 1))\\n        code_forget(fact, rn(word));", ""),
+        ("[4] = 3, [6] = 3", "[4] = 2, [6] = 2"),
+        ("[7] = 1, [8] = 2", "[7] = 2, [8] = 2"),
+        ("field(word, 30, 1) ? 16u : 8u", "16u"),
+        ("field(word, 30, 1) ? 16u : 8u", "8u"),
+        ("((opcode & 2) + field(word, 21, 1) + 1)", "((opcode & 2) + 1)"),
+        ("(eight ? 8u : 1u << scale)", "(1u << scale)"),
+        ("op == 3 ? 32 : 16", "16"),
+        ("op == 3 ? 32 : 16", "32"),
+        ("else if (op & 1)\\n        code_write", "else\\n        code_write"),
+        ("16 * offset_of(word, 12, 9)", "offset_of(word, 12, 9)"),
+        ("code_write(fact, rd(word), 0, 1);", ";"),
+        ("code_repeat(fact, rn(word));", ";"),
+        ("is_block(word) ? 64 : 16", "16"),
+        ("code_write(fact, rn(word), -16, 32);", ";"),
+        ("ordered || field(word, 21, 1) ? 0", "ordered ? 0"),
+        ("code_write(fact, rn(word), 0, predicate ? 2 : 16);", ";"),
+        ("tags ? 8 : 1u << shift", "1u << shift"),
         ("if (!is_vector)\\n        forget(fact, rd(word));\\n    if (ordered) {", "if (ordered) {"),
         ("forget(fact, field(word, 10, 5));\\n        forget(fact, rd(word) | 1u);", "forget(fact, rd(word) | 1u);"),
         ("    forget(fact, field(word, 16, 5));\\n    if (!ordered", "    if (!ordered"),
@@ -677,7 +729,9 @@ FAULTS = {
         ("code_forget(fact, (uint8_t)high(p[1]));\\n    branch(fact, 1, target);", "branch(fact, 1, target);"),
         ("else if (first != 0 && second != 0 && second != R14)", "else if (first != 0 && second != 0)"),
         ("code_add(fact, CODE_FORGET, R0, R5, 0, 0);", ";"),
-        ("code_add(fact, CODE_WRITE, 0, 1, based(high(q[2])), displacement(q + 2));", ";"),
+        ("code_write(fact, based(high(q[2])), displacement(q + 2), 1);", ";"),
+        ("bytes *= count(p[1]);", "bytes *= 16;"),
+        ("bytes *= count(p[1]);", ";"),
         ("if (*q < 0xd1 || *q > 0xdc || *q == 0xd8) {", "if (0) {"),
         ("if (high(p[1]) == R14) {\\n            call(fact, R14, target);",
          "if (0) {\\n            call(fact, R14, target);"),
@@ -703,11 +757,11 @@ FAULTS = {
         ("code_add(fact, CODE_LOAD, to, to, base, imm_i(i->word));", ";"),
         ("code_table(fact, to, 1u << size", "(void)(1u << size"),
         ("code_add(fact, CODE_STORE, from, from, base, imm_s(i->word))", "(void)from"),
-        ("code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), base, imm_s(i->word));", ";"),
-        ("code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), read(rs1(i->word)), imm_s(i->word));", ";"),
-        ("code_add(fact, CODE_WRITE, 0, 1, read(rs1(i->word)), 0)", "(void)0"),
+        ("code_write(fact, base, imm_s(i->word), 1u << function);", ";"),
+        ("code_write(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);", ";"),
+        ("code_write(fact, read(rs1(i->word)), 0, 1)", "(void)0"),
         ("forget(fact, rd(i->word));\\n    if (field(i->word, 27, 5) == 5)", "if (field(i->word, 27, 5) == 5)"),
-        ("code_add(fact, CODE_WRITE, 0, 16, read(rs1(i->word)), 0)", "(void)0"),
+        ("code_write(fact, read(rs1(i->word)), 0, 16)", "(void)0"),
         ("code_add(fact, CODE_NUMBER, csr, 0, 0, from)", "(void)0"),
         ("    else if (from != ZERO)\\n        code_forget(fact, csr);", ""),
         ("    if (csr == CODE_NONE) {\\n        forget(fact, to);", "    if (csr == CODE_NONE) {"),
@@ -777,14 +831,14 @@ FAULTS = {
         ("code_add(fact, CODE_LOAD, reg, reg, a->rn, k);", ";"),
         ("        code_table(fact, reg, width, a->rn, CODE_NONE, k);", ";"),
         ("code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);", ";"),
-        ("code_add(fact, CODE_WRITE, 0, (uint8_t)a->bytes, a->rn, a->by_index ? 0 : k);", ";"),
+        ("code_write(fact, a->rn, a->by_index ? 0 : k, a->bytes);", ";"),
         ("set(fact, a->rn, a->rn, a->k);", ";"),
         ("second.k = first.k + 4;", "second.k = first.k;"),
         ("loads ? CODE_LOADS : CODE_STORES", "CODE_LOADS"),
         ("loads ? CODE_LOADS : CODE_STORES", "CODE_STORES"),
         ("        fact->flow = CODE_AWAY;\n    if (writes && loads", "    ;\n    if (writes && loads"),
         ("set(fact, rn, rn, up ? bytes : -bytes);", ";"),
-        ("code_add(fact, CODE_WRITE, 0, (uint8_t)size, rn, before ? k : 0);", ";"),
+        ("code_write(fact, rn, before ? k : 0, size);", ";"),
         ("set(fact, rn, rn, k);\n}", ";\n}"),
         ("if (loads && reg_at(word, 12) != PC)\n            code_forget(fact, reg_at(word, 12));\n        if (loads",
          "if (loads"),
@@ -815,10 +869,10 @@ FAULTS = {
         ("number(fact, PC, i->here);\n    code_table(fact, CODE_TARGET, size", "code_table(fact, CODE_TARGET, size"),
         ("field(i->word, 4, 1) ? 2 : 1", "1"),
         ("code_forget(fact, loads ? rt : other);", ";"),
-        ("code_add(fact, CODE_WRITE, 0, 4, rn, k);", ";"),
+        ("code_write(fact, rn, k, 4);", ";"),
         ("            code_forget(fact, rt);\n        if (loads && (kind", "            ;\n        if (loads && (kind"),
         ("code_forget(fact, reg_at(word, 0));", ";"),
-        ("code_add(fact, CODE_WRITE, 0, 8, rn, 0);\n    }\n    if (loads && rt", ";\n    }\n    if (loads && rt"),
+        ("code_write(fact, rn, 0, 8);\n    }\n    if (loads && rt", ";\n    }\n    if (loads && rt"),
         ("    code_forget(fact, reg_at(word, 8));\n    if (field(word, 23, 2) == 3", "    if (field(word, 23, 2) == 3"),
         ("if (field(word, 23, 2) == 3 && reg_at(word, 12) != PC)", "if (0)"),
         ("#define CHANGED (15ull", "#define CHANGED (7ull"),
@@ -829,13 +883,13 @@ FAULTS = {
         "8, 4, NULL, 1, data_end", "4, 8, NULL, 1, data_end", "4, 4, NULL, 0, data_end", "4, 4, NULL, 1, NULL")],
     "arm": [("arm.c", a, b) for a, b in (
         ("(up == before ? 4 : 0)", "0"),
-        ("code_add(fact, CODE_WRITE, 0, (uint8_t)bytes, rn, 0);", ";"),
+        ("code_write(fact, rn, 0, bytes);", ";"),
         ("code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);", ";"),
         ("        code_forget(fact, a->rn);\n}", "        ;\n}"),
         ("code_forget(fact, high);\n        if (field(word, 22, 2)", "if (field(word, 22, 2)"),
         ("            code_forget(fact, low);\n        if (high", "            ;\n        if (high"),
         ("code_forget(fact, low); /* swp", ";/* swp"),
-        ("code_add(fact, CODE_WRITE, 0, 8, high, 0);", ";"),
+        ("code_write(fact, high, 0, 8);", ";"),
         ("a.loads = kind == 2;", "a.loads = false;"),
         ("result_in(fact, reg_at(word, 12));\n        } else if (field(word, 9, 1)",
          ";\n        } else if (field(word, 9, 1)"),
@@ -948,7 +1002,8 @@ SYSCALL = """entry: mov %rsp, {0}\nmov kernel(%rip), %rsp\napart: {2}\n push {1}
 FRAME = """entry: mov %rsp, %r10\nmov kernel(%rip), %rsp\napart: push $0x2b\npush {0}\npush %r11\npush $0x33\npush {1}
     iretq\nknown:"""
 BY_GS, BY_ADDRESS = ("%gs:16", "%gs:16"), ("saved(%rip)", "saved")
-BETWEEN = {BY_GS: ("swapgs", "wrgsbase %rax", "wrmsr", "mov %ax, %gs", "push %rax\npop %gs", "mov %rax, (%rdx)", "mov %rax, 8(,%rdx,8)", "mov %rax, %fs:0",
+BETWEEN = {BY_GS: ("swapgs", "wrgsbase %rax", "wrmsr", "mov %ax, %gs", "push %rax\npop %gs",
+                   "mov %rax, (%rdx)", "mov %rax, 8(,%rdx,8)", "mov %rax, %fs:0",
                    "movl $0, %gs:20", "mov %rax, %gs:8(%rdx)", "mov %rax, saved(%rip)", "movl $0, saved"),
            BY_ADDRESS: ("mov %rax, %gs:0", "movl $0, %gs:0", "movl $0, saved+4", "mov %rax, saved(,%rdx,8)",
                         "push %rax\npop (%rdx)"),
