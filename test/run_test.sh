@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# run_test.sh DIR: what a failed test does to `make suite-NAME`, `make check`, `make check-all` and `make test`, and what T does: with the
-# real Makefile and scripts, and suites that are planted in DIR. Then, that every suite is run in this way.
+# run_test.sh DIR: what a failed test does to `make suite-NAME`, `make check`, `make check-all` and `make test`, and
+# what T does: with the real Makefile and scripts, and suites that are planted in DIR. Then, that every suite is run in
+# this way.
 set -u
 out=$1
 rm -rf "$out"
@@ -13,7 +14,8 @@ cp test/run.sh test/suites.sh "$out/test"
 : >"$out/test/first/first.mk"
 printf '#!/bin/sh\n' >"$out/test/tools/toolchain/install.sh"
 chmod +x "$out/test/tools/toolchain/install.sh"
-printf '%s\n' 'CHECK := good' 'FIRST := planted' 'CHECK_x86_64 := planted' 'suite-good:' '	@test/run.sh good echo ok fine' \
+printf '%s\n' 'CHECK := good' 'FIRST := planted' 'CHECK_x86_64 := planted' \
+    'suite-good:' '	@test/run.sh good echo ok fine' \
     'suite-planted:' '	@test/run.sh planted sh planted.sh' >"$out/test/planted/rules.mk"
 unset T MAKEFLAGS MAKELEVEL
 
@@ -51,7 +53,8 @@ wants 'make check says what it has left out' 0 '1 suites of 2' 'echo ok a' check
 wants 'make check-all says how many failed' 1 '3 passed, 1 failed' "$two" check-all
 echo 'echo "ok only once"' >"$out/planted.sh"
 make -s -C "$out" check >"$out/log" 2>&1
-wants 'make check-all behind make check counts both' 0 '^good: 1 ok[^~]*~2 passed, 0 failed' false check-all AFTER_CHECK=1
+wants 'make check-all behind make check counts both' 0 '^good: 1 ok[^~]*~2 passed, 0 failed' false \
+    check-all AFTER_CHECK=1
 wants 'T chooses a test' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted T=a
 wants 'T chooses the one that fails' 1 'planted: 0 ok, 1 not ok' "$two" suite-planted T=b
 wants 'T is a pattern' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[[]?]'

@@ -14,7 +14,7 @@ suite-dist: | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh dist port/dist/test/dist_test.sh
 
-## [tools] release: what a version publishes, in build/release: the files of dist, SHA256SUMS, notes; behind make check-all
+## [tools] release: what a version publishes, in build/release: files of dist, SHA256SUMS, notes; behind make check-all
 RELEASE ?= build/release
 RELEASE_TESTS ?= check-all
 release:

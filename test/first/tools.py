@@ -91,7 +91,8 @@ def made(cpu):
 
 def tables(cpu, image):
     """Where in the file the tables are, and how long they are: as far as the last byte that is not 0."""
-    line = next(line for line in run(cpu + "-linux-gnu-readelf", "-SW", image)[0].splitlines() if ".sfu_sframe " in line)
+    lines = run(cpu + "-linux-gnu-readelf", "-SW", image)[0].splitlines()
+    line = next(line for line in lines if ".sfu_sframe " in line)
     offset, size = (int(word, 16) for word in line.split("]")[1].split()[3:5])
     with open(image, "rb") as f:
         data = bytearray(f.read())

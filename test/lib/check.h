@@ -41,7 +41,7 @@ void check_string(const char *a, const char *b, const char *what, const char *fi
 void check_memory(const void *a, const void *b, size_t size, const char *what, const char *file, int line);
 
 #define assert_true(condition)          ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "%s", #condition))
-#define assert_false(condition)         ((condition) ? check_fail(__FILE__, __LINE__, "%s", "not " #condition) : (void)0)
+#define assert_false(condition)         assert_true(!(condition))
 #define assert_null(pointer)            assert_true((pointer) == NULL)
 #define assert_non_null(pointer)        assert_true((pointer) != NULL)
 #define assert_ptr_equal(a, b)          check_equal((uintptr_t)(a), (uintptr_t)(b), #a " == " #b, __FILE__, __LINE__)

@@ -24,8 +24,8 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 # Exception entries of port/baremetal; with the recipe's row alone; without a table.
 MANUAL_KERNELS := kernel row hook
 
-# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK, BEFORE ALL: the example with the two files of
-# `make dist`, the rest as it lies here.
+# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK, BEFORE ALL: the example with the
+# two files of `make dist`, the rest as it lies here.
 define manual_image
 $(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
 $(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks -Itest/manual $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(2)

@@ -9,7 +9,8 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @flags NAME=VALUE   for the commands below, which sh runs. They have $OUT, a directory for all mutants, too
     @prepare COMMAND    is run once
     @unchanged TEST     has to pass with the sources as they are
-    @build COMMAND      has to succeed; $DIR has sfu.c, port/fast/, port/depot/ and the files of @source, broken; $1, $2, $3 are TEST's words
+    @build COMMAND      has to succeed; $DIR has sfu.c, port/fast/, port/depot/ and the files of @source, broken; $1,
+                        $2, $3 are TEST's words
     @try COMMAND        is a test; of several each is tried until one fails
     @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
     @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says

@@ -40,7 +40,8 @@ build/vectors/run-m32: $(VECTORS_DEPS)
 build/vectors/run-s390x-host: $(VECTORS_DEPS)
 	@test/tools/toolchain/install.sh cross
 	@mkdir -p build/vectors
-	@s390x-linux-gnu-gcc $(VECTORS_CFLAGS) -fsanitize=undefined -fsanitize-undefined-trap-on-error $(VECTORS_SRC) sfu.c -static -o $@
+	@s390x-linux-gnu-gcc $(VECTORS_CFLAGS) -fsanitize=undefined -fsanitize-undefined-trap-on-error \
+	    $(VECTORS_SRC) sfu.c -static -o $@
 
 .PHONY: suite-vectors suite-vectors-switches suite-vectors-s390x suite-vectors-libsframe vectors
 ## [record] vectors: writes build/vectors/*.txt, which any reader of the format can be run on

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# edges.sh OUT: sfu_kernel.c, compiled by each compiler without a flag of a kernel's, needs nothing but sfu: no library for atomic operations, no memcpy. And SFU_KERNEL_POINTER takes a pointer
-# to a stack and refuses the stack itself, in C and in C++.
+# edges.sh OUT: sfu_kernel.c, compiled by each compiler without a flag of a kernel's, needs nothing but sfu: no library
+# for atomic operations, no memcpy. And SFU_KERNEL_POINTER takes a pointer to a stack and refuses the stack itself, in C
+# and in C++.
 set -u
 out=$1
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc \
