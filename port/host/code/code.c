@@ -302,6 +302,7 @@ void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_
         code_entry(cpu, state);
     } else if (kind == CODE_START) {
         memset(state, 0, sizeof *state);
+        state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
         state->caller = CALLER_NONE;
     } else {
         code_trap_entry(cpu, state, kind);

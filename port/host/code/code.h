@@ -292,6 +292,7 @@ struct code_unit {
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;
     bool waits;        /* it has instructions without rows because a way ends nowhere yet behind a switch */
+    bool outermost;    /* its CFI begins with: nobody has called it */
     bool says_nothing; /* its CFI is no more than that it is called */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */

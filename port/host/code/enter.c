@@ -354,6 +354,16 @@ static bool is_kind(struct code *code, uint64_t addr, enum code_kind kind)
     return ends.resumes && !ends.resumes_ill && !ends.returns && !ends.returns_ill;
 }
 
+/* RISC-V: whether the entry at ADDR begins with an exchange of SP and the scratch register. */
+static enum code_kind kind_of_trap(struct code *code, uint64_t addr)
+{
+    const uint8_t *p = image_instructions(code->image, addr, 4);
+    const uint32_t word = p != NULL ? (uint32_t)load_number(p, 4, false) : 0;
+
+    /* csrrw sp, sscratch or mscratch, sp */
+    return word == 0x14011173 || word == 0x34011173 ? CODE_SCRATCH : CODE_TRAP;
+}
+
 /* The kind of interrupt for which alone the code at ADDR returns to what was interrupted; or CODE_KINDS. */
 static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why)
 {
@@ -371,7 +381,7 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
         *why = "sysretq returns to where syscall has left the PC";
         return CODE_SYSCALL;
     }
-    if (riscv && !trap && is_kind(code, addr, CODE_SCRATCH)) {
+    if (riscv && !trap && (kind_of_trap(code, addr) == CODE_SCRATCH || is_kind(code, addr, CODE_SCRATCH))) {
         *why = "it returns to what was interrupted, whose SP was in the scratch register";
         return CODE_SCRATCH;
     }
@@ -621,16 +631,6 @@ static bool has_slots(struct code *code, uint64_t addr)
 }
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
-
-/* RISC-V: whether the entry at ADDR begins with an exchange of SP and the scratch register. */
-static enum code_kind kind_of_trap(struct code *code, uint64_t addr)
-{
-    const uint8_t *p = image_instructions(code->image, addr, 4);
-    const uint32_t word = p != NULL ? (uint32_t)load_number(p, 4, false) : 0;
-
-    /* csrrw sp, sscratch or mscratch, sp */
-    return word == 0x14011173 || word == 0x34011173 ? CODE_SCRATCH : CODE_TRAP;
-}
 
 /* RISC-V: BASE has its mode in its low bits. One with vectors has a jump for each interrupt. */
 static void enter_tvec(struct code *code, const struct code_how *how, uint64_t base)

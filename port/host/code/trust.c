@@ -705,6 +705,7 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
         unit.fde = span->fde;
         unit.function = begins_as_function(code, span->fde, &rows);
         unit.says_nothing = unit.function && rows.num == 1;
+        unit.outermost = rows.num > 0 && rows.list[0].kind == CFI_OUTERMOST;
         unit.trap = unit.error = !unit.function && may_have_error(code, &unit, &rows);
         unit.function |= unit.trap;
         unit.dirty = true;
@@ -801,11 +802,60 @@ static void keep_rows(struct code_unit *unit, struct trust *t)
     keep_lost(unit, t);
 }
 
+/* Whether nothing but one instruction behind the other leads from the start of UNIT to PC. */
+static bool leads_to(const struct code *code, const struct code_unit *unit, uint64_t pc)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    uint64_t at = unit->start;
+
+    while (text.bytes != NULL && at < pc) {
+        struct code_fact fact;
+
+        code->cpu->decode(code->decoder, &text, at, &fact);
+        if (fact.size == 0 || fact.flow != CODE_NEXT || fact.condition != 0)
+            return false;
+        at += fact.size;
+    }
+    return at == pc;
+}
+
+/* A function in C says by its first statement that nobody has called it, which is behind its prologue: it holds from its
+ * first instruction on. Returns whether that changes a row. */
+static bool extend_outermost(struct trust *t)
+{
+    size_t first = 0, i;
+
+    while (first < t->cfi.num && t->cfi.list[first].kind == CFI_RULES)
+        first++;
+    if (first == 0 || first == t->cfi.num || t->cfi.list[first].kind != CFI_OUTERMOST ||
+        t->cfi.list[0].start != t->unit->start || !leads_to(t->code, t->unit, t->cfi.list[first].start))
+        return false;
+    for (i = 0; i < first; i++) {
+        struct cfi_row row = t->cfi.list[first];
+
+        row.start = t->cfi.list[i].start;
+        row.end = t->cfi.list[i].end;
+        row.by_code = true;
+        t->cfi.list[i] = row;
+    }
+    return true;
+}
+
+static void replace_rows(struct trust *t, struct cfi_fde *fde)
+{
+    const struct rows rows = unite(t);
+
+    fde->rows = rows.list;
+    fde->num_rows = rows.num;
+}
+
 /* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
     const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, t};
+    bool extended = false;
 
     memset(t, 0, sizeof *t);
     t->code = t->all = code;
@@ -817,6 +867,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         drop_rows(fde);
         fde->trap = unit->trap;
         cfi_rows(code->cfi, fde, collect, &t->cfi);
+        extended = extend_outermost(t);
     }
     code_run(code, unit, &watch);
     if (t->doubtful || (fde != NULL && unit->overlaps)) {
@@ -824,16 +875,15 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
 
         memset(&t->own, 0, sizeof t->own);
         t->own.doubted = doubted;
+        t->fixed.num = 0;
+        if (extended)
+            replace_rows(t, fde);
     } else if (fde == NULL) {
         keep_rows(unit, t);
-    } else if (t->fixed.num > 0 || t->alone) {
-        struct rows rows;
-
+    } else if (t->fixed.num > 0 || t->alone || extended) {
         if (t->alone)
             forget_cfi(t, unit);
-        rows = unite(t);
-        fde->rows = rows.list;
-        fde->num_rows = rows.num;
+        replace_rows(t, fde);
         unit->num_lost = 0;
         if (t->alone && t->fixed.num > 0)
             keep_lost(unit, t);
@@ -1062,6 +1112,11 @@ static void begin_entries(struct code *code, const struct code_how *how)
         code_begin(code->cpu, &state, entry->kind);
         code_add_edge(code, entry->addr, &state);
     }
+    for (i = 0; i < code->num_units && how->derive; i++)
+        if (code->units[i].outermost) { /* the code that it calls is called */
+            code_begin(code->cpu, &state, CODE_START);
+            code_add_edge(code, code->units[i].start, &state);
+        }
     if (!how->derive || named || unit == NULL || unit->fde != NULL)
         return;
     code_begin(code->cpu, &state, first_returns(code) ? CODE_CALLED : CODE_START);

@@ -1300,7 +1300,8 @@ def doubtful():
 LASTS = {"x86_64": ("syscall", "nop", "int $0x80", "mov %rax, %rbx"), "aarch64": ("svc #0", "hvc #0", "nop"),
          "s390x": ("svc 1", "nopr", "diag %r1, %r2, 0x308"), "riscv64": ("ecall", "nop"), "riscv32": ("ecall", "nop"),
          "arm": ("svc #0", "nop"), "thumb": ("svc #0", "nop")}
-FRAME_OF_64 = {"x86_64": "sub $64, %rsp\n.cfi_adjust_cfa_offset 64", "s390x": "aghi %r15, -64\n.cfi_adjust_cfa_offset 64",
+FRAME_OF_64 = {"x86_64": "sub $64, %rsp\n.cfi_adjust_cfa_offset 64",
+               "s390x": "aghi %r15, -64\n.cfi_adjust_cfa_offset 64",
                "aarch64": "sub sp, sp, #64\n.cfi_adjust_cfa_offset 64"}
 FRAME_OF_ARM, FRAME_OF_RISCV = ("%s\n.cfi_adjust_cfa_offset 64" % text for text in
                                 ("sub sp, sp, #64", "addi sp, sp, -64"))
@@ -1334,6 +1335,147 @@ def falls_without_cfi(cpu):
             image = build(cpu, "%s/falls-%s-%s" % (WORK, kind, cpu), lines)
             done.append(int(report(CODE, image, "-d")["derived"]["bytes"]))
         must(0 < done[0] < done[1] or (done[0] == done[1] and "nop" not in last), "behind %s: %s" % (last, done))
+
+
+# Entries as functions in C whose attribute is `naked`: some share an end, which is one of these, too. By the manuals of
+# the CPUs; and what must be found of each function.
+NAKED = {
+    "x86_64": ({"handler": "ret", "common": "push %rax\npush %rbp\nmov %rsp, %rdi\ncall handler\npop %rbp\npop %rax\n"
+                "add $16, %rsp\niretq", "plain": "push $0\npush $3\njmp common", "failed": "push $13\njmp common",
+                "stacked": "call handler\npush $0\npush $4\njmp common",
+                "enter": "push $0x23\npush %rsi\npushf\npush $0x2b\npush %rdi\niretq"},
+               {"plain": "trap", "failed": "error", "stacked": "trap"}),
+    "s390x": ({"handler": "br %r14", "common": "mvc 640(16), 288(%r15)\nlmg %r0, %r15, 160(%r15)\nlpswe 640",
+               "plain": "stmg %r0, %r15, 512\naghi %r15, -304\nmvc 288(16, %r15), 0x150\nmvc 160(128, %r15), 512\n"
+               "brasl %r14, handler\nj common"}, {"plain": "trap"}),
+    "riscv64": ({"handler": "ret", "common": "LOAD ra, 0(sp)\nLOAD a0, W(sp)\naddi sp, sp, 4*W\nmret",
+                 "plain": "addi sp, sp, -4*W\nSTORE ra, 0(sp)\nSTORE a0, W(sp)\ncall handler\nj common",
+                 "swaps": "csrrw sp, mscratch, sp\naddi sp, sp, -4*W\nSTORE ra, 0(sp)\nSTORE a0, W(sp)\ncall handler\n"
+                 "LOAD ra, 0(sp)\nLOAD a0, W(sp)\naddi sp, sp, 4*W\ncsrrw sp, mscratch, sp\nmret",
+                 "enter": "csrw mepc, a0\nmret"}, {"plain": "trap", "swaps": "scratch"}),
+}
+NAKED["riscv32"] = NAKED["riscv64"]
+# Here the kind is not found, because it is not in the code, or there is none; but nobody is a caller.
+UNCALLED = {
+    "aarch64": {"handler": "ret", "common": "ldp x0, x30, [sp], #16\neret",
+                "plain": "stp x0, x30, [sp, #-16]!\nbl handler\nb common"},
+    "arm": {"handler": "bx lr", "common": "pop {r0, r1}\nrfeia sp!", "plain": "push {r0, r1}\nbl handler\nb common",
+            "returns": "push {r0, lr}\nbl handler\npop {r0, lr}\nsubs pc, lr, #4"},
+}
+
+
+def naked_image(cpu, functions, described):
+    around = ".cfi_startproc\n%s\n.cfi_endproc" if described else "%s"
+    lines = [".text", ".globl _start", "_start:", callers(cpu, ["handler"])]
+    for name, text in functions.items():
+        lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":", around % text,
+                  ".size %s, . - %s" % (name, name)]
+    return build(cpu, "%s/naked-%s-%d" % (WORK, cpu, described), lines)
+
+
+def naked(cpu):
+    """CFI that says nothing is not believed where the code returns from an interrupt; --find needs none."""
+    functions, wanted = NAKED.get(cpu) or (UNCALLED[cpu], {})
+    for described, options in ((True, ()), (False, ("--find",))):
+        image = naked_image(cpu, functions, described)
+        said = gen.gen("-v", "--size", *options, image)[1]
+        found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
+        must({name: kind for name, kind in found.items() if kind not in ("call", "start")} == wanted, said)
+        must({name for name in found if found[name] in ("call", "start")} <= {"handler"}, said)
+        if not cpu.startswith("riscv") and cpu != "arm": # objdump knows no tables of these
+            rows, where = table(cpu, image, *options), addresses(cpu, image)
+            for name in set(functions) - {"handler"}: # the row of a call is nowhere
+                must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
+    for name in wanted: # and so it is where it is named
+        said = gen.gen("--size", "--entry=%s:%s" % (name, wanted[name]), naked_image(cpu, functions, True))[1]
+        must("is not used" not in said, said)
+
+
+# Who is found to enter code without CFI, and what cannot be told: by names.
+FOUND = {
+    "x86_64": ("""first: mov $1, %edi\nlea boot_stack(%rip), %rsp\ncall called\nhlt
+        .type called, %function\ncalled: ret
+        lone: push %rbp\nmov %rsp, %rbp\ncall called\npop %rbp\nret
+        resumed: pop %rbx\npop %rbp\nret
+        .type thread, %function\nthread: mov %rbp, %rdi\ncall *%rbx\nud2
+        .type shifted, %function\nshifted: call called\nud2
+        .type worker, %function\nworker: push %rbx\n1: call called\njmp 1b
+        second: mov kernel_stack(%rip), %rsp\ncall called\nhlt
+        fatal: push $8\ncall called\n1: jmp 1b
+        system: swapgs\nmov %rsp, %r10\nmov kernel_stack(%rip), %rsp\npush %r10\npush %rcx\npush %r11\ncall called
+        pop %r11\npop %rcx\npop %rsp\nswapgs\nsysretq
+        .data\nkernel_stack: .quad 0\nboot_stack:""",
+               {"lone": "call", "thread": "start", "worker": "call", "second": "start"},
+               ("fatal", "shifted", "resumed")),
+    "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
+        .type called, %function\ncalled: ret
+        .type thread, %function\nthread: mov x0, x20\nblr x19\nb .
+        lone: stp x29, x30, [sp, #-16]!\nbl called\nldp x29, x30, [sp], #16\nret
+        resumed: ldp x29, x30, [sp], #16\nret
+        .balign 2048\nvectors: b same\n.balign 128\n.skip 384\nb same\n.balign 128\n.skip 384\nb same\n.balign 2048
+        same: stp x0, x30, [sp, #-16]!\nbl called\nldp x0, x30, [sp], #16\neret""",
+                {"lone": "call", "thread": "start", "vectors": "sp0", "vectors+0x200": "trap", "vectors+0x400": "sp0"},
+                ("resumed",)),
+    "riscv64": ("""first: lla t0, vectors + 1\ncsrw mtvec, t0\nlla sp, first\ncall called\nj .
+        .type called, %function\ncalled: ret
+        .type thread, %function\nthread: mv a0, s1\njalr s0\nj .
+        lone: addi sp, sp, -16\nSTORE ra, 0(sp)\ncall called\nLOAD ra, 0(sp)\naddi sp, sp, 16\nret
+        resumed: LOAD ra, 0(sp)\naddi sp, sp, 16\nret
+        .option norvc\n.balign 64\nvectors: j fault\nj tick\n.option rvc
+        fault: addi sp, sp, -16\nSTORE a0, 0(sp)\n1: j 1b
+        tick: csrrw sp, mscratch, sp\ncall called\n1: j 1b""",
+                {"lone": "call", "thread": "start", "vectors": "trap", "vectors+0x4": "scratch"}, ("resumed",)),
+    "s390x": ("""first: larl %r1, program\nstg %r1, 0x1d8\nlarl %r15, first\nbrasl %r14, called\nj .
+        .type called, %function\ncalled: br %r14
+        .type thread, %function\nthread: lgr %r2, %r7\nbasr %r14, %r6\nj .
+        lone: stmg %r14, %r15, 112(%r15)\naghi %r15, -160\nbrasl %r14, called\nlmg %r14, %r15, 272(%r15)\nbr %r14
+        resumed: lmg %r6, %r15, 48(%r15)\nbr %r14
+        program: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .""",
+              {"lone": "call", "thread": "start", "program": "trap"}, ("resumed",)),
+}
+FOUND["riscv32"] = FOUND["riscv64"]
+
+
+def finds(cpu):
+    """Each entry is found as what it is; what nothing decides has no rows, and is named."""
+    text, wanted, unknown_ = FOUND[cpu]
+    image = build(cpu, "%s/found-%s" % (WORK, cpu), [".text", ".globl _start", "_start:", text], "-z", "norelro")
+    said = gen.gen("-v", "--size", "--find", image)[1]
+    found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
+    must({name: found.get(name) for name in wanted} == wanted, said)
+    for name in unknown_:
+        must(name not in found and (name == "resumed" or "--entry=%s:KIND" % name in said), said)
+    must("entered as" not in gen.gen("--size", "--find", image)[1], "without -v")
+    said = gen.gen("-v", "--size", "--find", *("--entry=%s:start" % name for name in unknown_), image)[1]
+    must("KIND" not in said, said)
+
+
+def is_outermost(image, start, *options):
+    """Whether the function at START has the one row that nobody called it: objdump prints a function without rows."""
+    rows = table("x86_64", image, *options)
+    text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
+    return "pc = 0x%x," % start in text and start not in rows
+
+
+def firmware():
+    """The image's entry was called if it returns; --entry overrules it; what says that nobody called it is believed."""
+    code = "first: sub $8, %rsp\ncall f\nadd $8, %rsp\nret\nf: push %rbx\npop %rbx\nret"
+    image = build("x86_64", WORK + "/firmware", [".text", ".globl _start", "_start:", code])
+    start = addresses("x86_64", image)["first"]
+    for option in ("--derive", "--entry=_start:call"):
+        must(table("x86_64", image, option)[start][0] == "sp+8", option)
+    must(is_outermost(image, start, "--entry=_start:start"), "--entry=_start:start")
+    image = build("x86_64", WORK + "/boot", [".text", ".globl _start", "_start:", code.replace("ret", "hlt", 1)])
+    must(is_outermost(image, start, "--derive"), "an entry that does not return")
+    must(table("x86_64", image, "--entry=_start:call")[start][0] == "sp+8", "it is named")
+    image = build("x86_64", WORK + "/undefined", [
+        ".text", ".globl _start", "_start:", ".cfi_startproc\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+        ".cfi_undefined rip\ncall f\nhlt\n.cfi_endproc\n.balign 16\nf: push %rbx\npop %rbx\nret"])
+    must(is_outermost(image, addresses("x86_64", image)["_start"]), "from its first byte on")
+    image = build("x86_64", WORK + "/undefined-first", [
+        ".text", ".globl _start", "_start:", ".cfi_startproc\n.cfi_undefined rip\ncall f\nhlt\n.cfi_endproc\n"
+        ".balign 16\nf: push %rbx\npop %rbx\nret"])
+    must(table("x86_64", image, "--derive")[addresses("x86_64", image)["f"]][0] == "sp+8", "what it calls")
 
 
 def table(cpu, image, *options):
@@ -1684,7 +1826,8 @@ def entries_refused():
         must("is not used" not in said, said)
     for entry, proven in (("v1:error", "trap"), ("v8", "error"), ("v8:trap", "error")):
         said = gen.gen("--size", "--entry=" + entry, image, status=1)[1]
-        must("--entry=%s:%s: it cannot be that, but :%s: iretq" % (entry[:2], entry[3:] or "trap", proven) in said, said)
+        name, kind = entry[:2], entry[3:] or "trap"
+        must("--entry=%s:%s: it cannot be that, but :%s: iretq" % (name, kind, proven) in said, said)
     said = gen.gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
     must("no instruction begins at" in said, said)
 
@@ -1764,6 +1907,11 @@ def test_trust():
     for cpu in LASTS:
         test("%s falls off a function's end" % cpu, falls, cpu)
         test("%s falls off a function's end without CFI" % cpu, falls_without_cfi, cpu)
+    for cpu in (*NAKED, *UNCALLED):
+        test("%s naked functions" % cpu, naked, cpu)
+    for cpu in FOUND:
+        test("%s entries found" % cpu, finds, cpu)
+    test("who has called the image's entry", firmware)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
     test("flags behind an add", flags)
