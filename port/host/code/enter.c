@@ -41,6 +41,7 @@ struct trial {
     unsigned num_blocks, num_work, steps;
     uint64_t start;
     bool called;
+    bool crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
 
 /* The block at PC, or where it would be noted. */
@@ -68,6 +69,13 @@ static bool begins_function(const struct code *code, uint64_t addr)
     const struct symbol *symbol = image_symbol(code->image, addr);
 
     return symbol != NULL && symbol->addr == addr && symbol->function;
+}
+
+static bool begins_symbol(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr;
 }
 
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
@@ -146,7 +154,7 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
 static void note_return(struct trial *t, const struct code_state *state, const struct code_fact *fact)
 {
     if (code_is_left(t->code->cpu, state, fact))
-        t->ends->returns = true;
+        t->ends->returns |= !t->crossed;
     else
         t->ends->returns_ill = true;
 }
@@ -305,6 +313,7 @@ static void follow(struct trial *t, struct block *block)
             return;
         if (state.caller == CALLER_KNOWN && begins_function(t->code, pc))
             return; /* code.c, fall_off */
+        t->crossed |= (fact.flow == CODE_CALL || fact.odd) && begins_symbol(t->code, pc);
         if (*find_block(t, pc) != 0) {
             arrive(t, pc, &state);
             return;
