@@ -442,3 +442,16 @@ arguments_alone() {
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
 test "arguments alone, as cargo has them" arguments_alone
+# The lines of README.md, in a kernel that has a console and a structure of saved registers.
+readme() {
+    {
+        echo '#include <stdint.h>'
+        echo 'void console_putc(char c); struct frame { uintptr_t pc, sp, fp, ra; };'
+        sed -n '/^<!-- block: started/,/^```$/{/^```/d;/^<!--/d;p;}' "$root/README.md"
+        echo 'void console_putc(char c) { (void)c; }'
+        echo 'void start(void) { struct frame f = {0, 0, 0, 0}; kernel_init(); kernel_panic(); kernel_fault(&f); }'
+    } >own.c
+    gcc "${plain[@]}" -fno-pie -Wall -Wextra -Werror -c own.c -o readme.o &&
+        own 2 ./ld.bfd -T own.ld readme.o panic.o -o own.elf
+}
+test "the lines of README.md" readme
