@@ -55,7 +55,8 @@ profile_beside() {
         ld -r -o $work/profile.o $work/p{panic,profile,depot,fast}.o && ! nm -u $work/profile.o | grep .
 }
 test "a profile beside sfu_panic.c needs nothing else" profile_beside
-for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_START -DSFU_NO_SYMBOLS; do
+for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" \
+    -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_START -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
     test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
         -c $out/sfu_panic.c -o $work/sfu.o
