@@ -60,6 +60,7 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_image,$(cpu),build/kernel/$(cpu)
     $(call kernel_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o)))
 
 # made_image DIRECTORY, FLAGS, OBJECTS, FLAGS TO LINK: one of x86_64 by Debian's own tools, whose tables sfu-gen makes.
+# Of the tables of version 3 that sfu_asm.h writes, an old linker says "no .sframe will be created": it keeps them.
 MADE_FLAGS = $(filter-out -Wa$(comma)--gsframe,$(BARE_FLAGS))
 # What the macros of sfu_asm.h say of exception entries is SFrame here.
 MADE_SCRIPT := -e 's/^    .DISCARD.*/    .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }\n&/M'
@@ -87,7 +88,8 @@ $(1)/symbols.o: $(1)/first.elf
 
 .SECONDARY: $(3)
 $(1)/%.elf: $(3) $(1)/kernel.ld port/baremetal/x86_64/machine.ld build/tools/sfu-gen
-	x86_64-linux-gnu-gcc $(BARE_LINK) $(4) -L$(1) -Tport/baremetal/x86_64/machine.ld $$(filter %.o,$$^) -o $$@
+	@x86_64-linux-gnu-gcc $(BARE_LINK) $(4) -L$(1) -Tport/baremetal/x86_64/machine.ld $$(filter %.o,$$^) -o $$@ \
+	    2>$$@.log || { cat $$@.log; false; }
 	build/tools/sfu-gen -q --small --strict $$@
 endef
 
