@@ -24,8 +24,8 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 # Exception entries of port/baremetal; with the recipe's row alone; without a table.
 MANUAL_KERNELS := kernel row hook
 
-# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK, BEFORE ALL: the example with the
-# two files of `make dist`, the rest as it lies here.
+# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK, BEFORE ALL, OUTPUT: the example
+# with the two files of `make dist`, the rest as it lies here.
 define manual_image
 $(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
 $(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks -Itest/manual $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(2)
@@ -52,7 +52,7 @@ $(MANUAL_KERNELS:%=$(MANUAL)/$(1)/%.elf): \
     port/baremetal/$(2)/machine.ld
 	$(3) $(BARE_LINK) -L$(5) -Tport/baremetal/$(2)/machine.ld \
 	    -Wl,--wrap=kernel_trap,--defsym=stack_low=boot_stack,--defsym=stack_high=boot_stack_top \
-	    $$(MANUAL_LINK) $$(filter %.o,$$^) -o $$@
+	    $$(MANUAL_LINK) $$(filter %.o,$$^) -o $$@ $(8)
 	$(6)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu),$(cpu),\
@@ -64,7 +64,7 @@ $(eval $(call manual_image,riscv64,riscv,$(RISCV_CC) $(RISCV_CPU_riscv64),$(RISC
 # The first verdict has the first example alone, by Debian's own tools.
 $(MANUAL)/first/kernel.elf: build/tools/sfu-gen
 $(eval $(call manual_image,first,x86_64,x86_64-linux-gnu-gcc $(BARE_CPU_x86_64),$(MADE_FLAGS) -Iport/baremetal/x86_64,\
-    $(BARE)/first,build/tools/sfu-gen -q --small --strict $$@))
+    $(BARE)/first,build/tools/sfu-gen -q --small --strict $$@,,2>$$@.log || { cat $$@.log; false; }))
 
 .PHONY: suite-manual manual-mutants numbers
 suite-manual: $(foreach cpu,$(MANUAL_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))
