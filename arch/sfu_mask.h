@@ -98,27 +98,36 @@ static inline void sfu_unmask_interrupts(uintptr_t before)
 #elif defined(__riscv)
 
 #ifndef SFU_RISCV_MODE
-#define SFU_RISCV_MODE (__riscv_xlen == 64 ? 1 : 3)
+#if __riscv_xlen == 64
+#define SFU_RISCV_MODE 1
+#else
+#define SFU_RISCV_MODE 3
+#endif
 #endif
 
-/* SIE is bit 1 of sstatus, MIE is bit 3 of mstatus. */
+/* MIE is bit 3 of mstatus, SIE is bit 1 of sstatus. As numbers, which assemblers take without the extension zicsr, too:
+ * csrrci with this bit, and csrrs. */
+#if SFU_RISCV_MODE == 3
+#define SFU_MASK_CLEAR ".insn i 0x73, 7, %0, x8, 0x300"
+#define SFU_MASK_SET   ".insn i 0x73, 2, x0, %0, 0x300"
+#define SFU_MASK_BIT   8
+#else
+#define SFU_MASK_CLEAR ".insn i 0x73, 7, %0, x2, 0x100"
+#define SFU_MASK_SET   ".insn i 0x73, 2, x0, %0, 0x100"
+#define SFU_MASK_BIT   2
+#endif
+
 static inline uintptr_t sfu_mask_interrupts(void)
 {
     uintptr_t status;
 
-    if (SFU_RISCV_MODE == 3)
-        __asm__ __volatile__("csrrci %0, mstatus, 8" : "=r"(status) : : "memory");
-    else
-        __asm__ __volatile__("csrrci %0, sstatus, 2" : "=r"(status) : : "memory");
-    return status & (SFU_RISCV_MODE == 3 ? 8 : 2);
+    __asm__ __volatile__(SFU_MASK_CLEAR : "=r"(status) : : "memory");
+    return status & SFU_MASK_BIT;
 }
 
 static inline void sfu_unmask_interrupts(uintptr_t before)
 {
-    if (SFU_RISCV_MODE == 3)
-        __asm__ __volatile__("csrs mstatus, %0" : : "r"(before) : "memory");
-    else
-        __asm__ __volatile__("csrs sstatus, %0" : : "r"(before) : "memory");
+    __asm__ __volatile__(SFU_MASK_SET : : "r"(before) : "memory");
 }
 
 #elif defined(__arm__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
