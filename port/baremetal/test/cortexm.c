@@ -20,14 +20,28 @@ static void put(void *ctx, char c)
     board_putc(c);
 }
 
-static void end(void)
-{
-    board_exit(false);
-}
+static uint8_t *measured; /* MSP when a fault came, with a pattern below it; NULL: that is not measured */
+enum { PATTERN = 0xa5 };
+
+/* Says how much of the main stack the report took. */
+static void end(void);
 
 static struct sfu_panic panic = {.put = put, .image = "firmware.elf"};
 static struct sfu_cortexm cortexm;
 SFU_CORTEXM_FAULTS(cortexm, end)
+
+static void end(void)
+{
+    const uint8_t *lowest = main_stack;
+
+    while (measured != NULL && *lowest == PATTERN)
+        lowest++;
+    if (measured != NULL)
+        sfu_print_number(&panic, "bytes of main stack: ", (sfu_addr)(measured - lowest), 10, 1);
+    if (measured != NULL)
+        board_print("\n");
+    board_exit(false);
+}
 
 enum { TASK_SIZE = 1024, GUARD = 256 };
 static struct {
@@ -269,6 +283,16 @@ void task(void)
     SFU_CORTEXM_OUTERMOST();
     outer(in_task);
     BARRIER();
+}
+
+static void measure(void)
+{
+    uint8_t *p;
+
+    __asm__ volatile("mrs %0, msp" : "=r"(measured));
+    for (p = main_stack; p < measured; p++)
+        *p = PATTERN;
+    fail();
 }
 
 /* A task that may return. */
@@ -809,6 +833,8 @@ void choose(const char *line)
         outer(fault_r5);
     else if (is_where(line, "task"))
         run_task(fail);
+    else if (is_where(line, "measured"))
+        run_task(measure);
     else if (is_where(line, "irq"))
         run_task(pend_systick);
     else if (is_where(line, "irq-main"))

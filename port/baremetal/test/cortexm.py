@@ -331,6 +331,15 @@ def check_lazy(board, image):
     must(not lines and status == 1, f"'{lines[:1]}', status {status}")
 
 
+REPORT_STACK = 512  # bytes: docs/cortexm.md
+
+
+def check_measured(board, image):
+    lines, status = boot(board, image.path, "measured udf")
+    m = re.fullmatch(r"bytes of main stack: (\d+)", lines[-1])
+    must(m and 100 < int(m[1]) <= REPORT_STACK and status == 1, f"'{lines[-1]}': not up to {REPORT_STACK}")
+
+
 def check_waits(board, image, where, system):
     """A task that an operating system has switched away from; then one word away from that, and where nothing is."""
     lines, status = boot(board, image.path, f"{where} {system}")
@@ -362,6 +371,8 @@ def tests(prefix, directory):
     for where in ("entry", "entry-main"):
         cases[where] = lambda where=where: check_entry(board, image, where)
     cases["r5"] = lambda: check_r5(board, image)
+    if not directory.endswith("-O0"):
+        cases["measured"] = lambda: check_measured(board, image)
 
     def late(what, mode, reasons, frames):
         cases[f"late-{what}"] = lambda: check_late(board, image, what, mode, reasons, frames)
