@@ -1191,7 +1191,7 @@ def library(cpu, name, most):
 def keeps():
     """--cfi=keep leaves the CFI's rows; without it the function is named, and the code's rows stand there."""
     image = assembled("x86_64", "keep", {"lies": "push $1\npop %rdi\nret"})
-    for options, rows, named in (((), 3, True), (("--cfi=keep",), 1, False)):
+    for options, rows, named in ((("-v",), 3, True), (("-v", "--cfi=keep"), 1, False)):
         done = gen.gen(*options, "-o", "/dev/null", "--address=0", image)[1]
         must((", %d rows" % rows) in done and ("lies (" in done) == named, done)
     said = gen.gen("--json", "-q", "--size", image)[0]
