@@ -78,8 +78,8 @@ def parts(suffix):
 def header(version):
     return (LICENCE + """/*
  * sfu %s with its panic printer: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register
- * capture, SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD, SFU_NO_ALL and SFU_NO_START one of
- * these parts each, SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
+ * capture, SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD, SFU_NO_ALL and SFU_NO_START one
+ * of these parts each, SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
  */
 """ % version + part("sfu.h", set()) + without("SFU_NO_ARCH", arch()) + parts(".h"))
 
@@ -136,8 +136,10 @@ def tarball(file, name):
 
 
 def renamed(text, prefix):
-    """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay, as does sfu-link's symbol."""
-    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_(?!link_data)", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
+    """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay, as does
+    sfu-link's symbol."""
+    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_(?!link_data)",
+                  lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
 
 
 def main(out, prefix="sfu_"):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A whole trace into an array in one call, on CPUs of 64 bits: for profilers, allocators, lock checkers, and sampling in
- * interrupts. Copy sfu_fast.h and sfu_fast.c beside the core.
+ * A whole trace into an array in one call, on CPUs of 64 bits: for profilers, allocators, lock checkers, and sampling
+ * in interrupts. Copy sfu_fast.h and sfu_fast.c beside the core.
  *
  *     static struct sfu_fast fast;                     zeroed: no section, no cache
  *     static struct sfu_fast_image image;

@@ -845,8 +845,8 @@ static bool test_behind_region(void)
 
 /* ---- Frame records and the cache's capacity ---- */
 
-/* The only row of a function with a frame record, whose CFA is STEP above the record, but 16 on x86_64, whose RA has one
- * place. */
+/* The only row of a function with a frame record, whose CFA is STEP above the record, but 16 on x86_64, whose RA has
+ * one place. */
 static void record_row(struct build *b, int64_t step)
 {
     if (HOST_ABI == SFU_AMD64)

@@ -21,8 +21,8 @@
  *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
  *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
- *     address of a table of jumps; nor does one of a length that is not known, behind the bytes that it writes at least.
- *     x86_64: the direction flag is clear, as the ABI says, where a string instruction is repeated.
+ *     address of a table of jumps; nor does one of a length that is not known, behind the bytes that it writes at
+ *     least. x86_64: the direction flag is clear, as the ABI says, where a string instruction is repeated.
  *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
  *     left its stack in the same way. The way that follows has to bear this out (code.c, "Other stacks"). Addresses of
  *     a stack that were saved on it when SP was left are taken for that stack's own.

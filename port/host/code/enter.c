@@ -41,7 +41,8 @@ struct trial {
     unsigned num_blocks, num_work, steps;
     uint64_t start;
     bool called;
-    bool crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
+    bool
+        crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
 
 /* The block at PC, or where it would be noted. */

@@ -381,8 +381,8 @@ bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources)
     return true;
 }
 
-/* Whether a CIE with an augmentation of its own size is at P, which has LEFT bytes, and behind it an FDE that says that it
- * belongs to it. */
+/* Whether a CIE with an augmentation of its own size is at P, which has LEFT bytes, and behind it an FDE that says that
+ * it belongs to it. */
 static bool is_cfi(const uint8_t *p, uint64_t left, bool big)
 {
     enum { LEAST = 12, MOST = 64, HEAD = 9 };

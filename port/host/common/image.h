@@ -68,8 +68,8 @@ bool image_open(struct image *image, const char *file);
 /* The same, also for CPUs that sfu does not unwind, whose ABI is 0: for names and lines. */
 bool image_open_names(struct image *image, const char *file);
 
-/* The same as image_open, also for a PE file (EFI): its sections, at the addresses that it would have at its own base; and for a
- * relocatable object: its sections one behind the other, and .eh_frame and .sframe relocated. */
+/* The same as image_open, also for a PE file (EFI): its sections, at the addresses that it would have at its own base;
+ * and for a relocatable object: its sections one behind the other, and .eh_frame and .sframe relocated. */
 bool image_open_any(struct image *image, const char *file);
 
 /* The segment of TYPE that holds ADDR, or any if ANY. */

@@ -66,8 +66,8 @@ static void find_data(void *ctx, const GElf_Sym *sym, const char *name)
         *(bool *)ctx = true;
 }
 
-/* Whether the words at 0 are vectors of a Cortex-M: an SP, which is not in code, and the reset handler, whose bit 0 says
- * that it is Thumb code. */
+/* Whether the words at 0 are vectors of a Cortex-M: an SP, which is not in code, and the reset handler, whose bit 0
+ * says that it is Thumb code. */
 static bool has_vectors(struct image *image)
 {
     const uint8_t *p = abi_is_arm(image->abi) ? image_bytes(image, 0, 8) : NULL;
@@ -372,7 +372,8 @@ static void disentangle(struct candidates *from, struct cfi_spans *to)
     free(from->list);
 }
 
-/* Adds to RESULT the parts of SPAN that none of the spans of EH from number K on has. Returns whether any has a part. */
+/* Adds to RESULT the parts of SPAN that none of the spans of EH from number K on has. Returns whether any has a
+ * part. */
 static bool add_rest(const struct cfi_spans *eh, size_t k, const struct cfi_span *span, struct cfi_spans *result)
 {
     struct cfi_span rest = *span;
@@ -391,8 +392,8 @@ static bool add_rest(const struct cfi_spans *eh, size_t k, const struct cfi_span
     return n > k;
 }
 
-/* Adds to RESULT those of EH, and those of DEBUG that have no code in common with them. Of one that has a part in common
- * the rest is alive if there is a symbol for it. */
+/* Adds to RESULT those of EH, and those of DEBUG that have no code in common with them. Of one that has a part in
+ * common the rest is alive if there is a symbol for it. */
 static void unite_spans(const struct image *image, const struct cfi_spans *eh, const struct cfi_spans *debug,
                         struct cfi_spans *result)
 {

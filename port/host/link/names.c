@@ -115,8 +115,8 @@ static size_t length_of(const struct token *tokens, unsigned code)
     return code >= FIRST_TOKEN ? tokens[code - FIRST_TOKEN].size : 1;
 }
 
-/* The pair in SAMPLE, every STEPth name, that saves the most bytes; of equal ones the highest. Returns 256 * a + b; 0 if
- * none saves any. */
+/* The pair in SAMPLE, every STEPth name, that saves the most bytes; of equal ones the highest. Returns 256 * a + b; 0
+ * if none saves any. */
 static unsigned best_pair(const struct text *sample, const struct token *tokens, size_t step)
 {
     static uint32_t counts[256][256];

@@ -20,8 +20,8 @@ struct said {
     size_t out_size, err_size;
 };
 
-/* Runs the program in the words at ARGV, keeps what it writes, and returns its exit status, as a shell does: 127 if there
- * is no such program, 128 and the signal's number if one ended it. */
+/* Runs the program in the words at ARGV, keeps what it writes, and returns its exit status, as a shell does: 127 if
+ * there is no such program, 128 and the signal's number if one ended it. */
 int run_command(char *const *argv, struct said *said);
 
 /* Prints that, and frees it. */

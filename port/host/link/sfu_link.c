@@ -541,8 +541,8 @@ static void fill(const struct image *image, const struct needs *needs, const uin
 
 /* ---- The links ------------------------------------------------------------------------------------------------- */
 
-/* Whether the room is large enough; makes it so. SPARE: two parts of memory more, which the room itself may make when it
- * moves what lies behind it. */
+/* Whether the room is large enough; makes it so. SPARE: two parts of memory more, which the room itself may make when
+ * it moves what lies behind it. */
 enum { SPARE = 32 };
 static bool make_room(const struct needs *needs, uint64_t tables)
 {

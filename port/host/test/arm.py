@@ -104,7 +104,8 @@ def dropped(linker):
     write(script, b"ENTRY(_start) SECTIONS { .text 0 : { _stext = .; KEEP(*(.vectors)) *(.text .text.*) }"
                   b" .debug_frame 0 : { *(.debug_frame) } /DISCARD/ : { *(.ARM.exidx*) *(.ARM.extab*) } }")
     write(WORK + "/dropped.c", (DROPPED % 3).encode())
-    run("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-Os", "-g", "-ffunction-sections", "-c", WORK + "/dropped.c",
+    run("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-Os", "-g", "-ffunction-sections", "-c",
+        WORK + "/dropped.c",
         "-o", WORK + "/dropped.o")
     wanted = None
     for number in (2, 14, 30, 62):
@@ -119,7 +120,8 @@ def dropped(linker):
                 said = {"dropped": 1, "findings": []}
                 must({key: numbers[key] for key in said} == said, "%d %s: %s" % (number, label, numbers))
                 wanted = wanted or numbers["covered"]
-                must(numbers["covered"] == wanted, "%d %s: %d of %d bytes" % (number, label, numbers["covered"], wanted))
+                must(numbers["covered"] == wanted,
+                     "%d %s: %d of %d bytes" % (number, label, numbers["covered"], wanted))
 
 
 def hostile(state):

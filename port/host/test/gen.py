@@ -1086,7 +1086,8 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped,
-                     dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
+                     dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
+                     link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
                      holes, signals, plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)

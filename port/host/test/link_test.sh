@@ -337,10 +337,12 @@ test "own object: LTO of gcc" lto
 clang_lto() {
     clang "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
         clang "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
-        own 3 ./counted clang -flto -fuse-ld=lld -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o -o own.elf
+        own 3 ./counted clang -flto -fuse-ld=lld -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o \
+        -o own.elf
 }
 test "own object: LTO of clang" clang_lto
-sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' -e 's/\.comment/.rodata &/' own.ld \
+sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' \
+    -e 's/\.comment/.rodata &/' own.ld \
     >discards.ld
 test "own object: a script that discards constants" own 5 ./ld.bfd -T discards.ld own.o panic.o -o own.elf
 sed 's,/DISCARD/ : {[^}]*},/DISCARD/ : { *(*) },' own.ld >all.ld
@@ -367,7 +369,8 @@ at_once() {
 test "own object: several at once" at_once
 # The place in the script is used, and the object has the rest.
 in_script() {
-    sed 's/    .data :/    .sfu_sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += sfu_room; sframe_end = .; }\n&/' own.ld \
+    sed 's/    .data :/    .sfu_sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += sfu_room; sframe_end = .; }\n&/' \
+        own.ld \
         >room.ld
     own 3 "$@" -T room.ld own.o panic.o -o own.elf && [ "$(($(room own.elf)))" -gt 16 ]
 }
@@ -447,6 +450,7 @@ readme() {
     {
         echo '#include <stdint.h>'
         echo 'void console_putc(char c); struct frame { uintptr_t pc, sp, fp, ra; };'
+        # shellcheck disable=SC2016  # for sed
         sed -n '/^<!-- block: started/,/^```$/{/^```/d;/^<!--/d;p;}' "$root/README.md"
         echo 'void console_putc(char c) { (void)c; }'
         echo 'void start(void) { struct frame f = {0, 0, 0, 0}; kernel_init(); kernel_panic(); kernel_fault(&f); }'

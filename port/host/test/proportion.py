@@ -25,7 +25,8 @@ CODE = b"\x90" * 63 + b"\xc3"
 
 
 def elf(sections, kind=2, shared=()):
-    """An ELF file of x86_64 with SECTIONS: (name, type, flags, address, bytes, link, info, size of an entry), whose names
+    """An ELF file of x86_64 with SECTIONS: (name, type, flags, address, bytes, link, info, size of an entry), whose
+    names
     are bytes. SHARED: headers more, each with the bytes of the section that it names by number: (number, type, link,
     info). Numbers are from 1 on."""
     sections = [*sections, (b".shstrtab", STRTAB, 0, 0, b"", 0, 0, 0)]
@@ -163,7 +164,8 @@ def limited():
 
 def instructions(tool, file):
     done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *TOOLS[tool], file],
-                          input="#0 0x1000\n", capture_output=True, text=True, errors="replace", check=False, timeout=300)
+                          input="#0 0x1000\n", capture_output=True, text=True, errors="replace", check=False,
+                          timeout=300)
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 
 

@@ -44,7 +44,8 @@ START = "boot64" if CPU == "x86_64" else "start"
 PANIC = ["panic", "recurse", "recurse", "recurse", "recurse", "kernel_main", START]
 FAULT = ["leaf", "broken", "kernel_main", START]
 # Of 32-bit ARM sfu-gen makes no rows for entries of the A profile: the trace ends there, and says so.
-HANDLER = ["panic", "handle", ENTRY] if CPU == "arm" else ["panic", "handle", ENTRY, "broken [interrupted]", "kernel_main", START]
+HANDLER = ["panic", "handle", ENTRY] if CPU == "arm" else \
+    ["panic", "handle", ENTRY, "broken [interrupted]", "kernel_main", START]
 
 
 class Wrong(Exception):
