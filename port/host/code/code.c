@@ -857,10 +857,21 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     }
 }
 
+/* Whether UNIT is known to take the same number of bytes, which is not 0, off the stack at each return. */
+static bool pops_arguments(const struct code_unit *unit)
+{
+    return unit->odd && unit->popped > 1 && unit->popped != POPPED_MIXED;
+}
+
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
 {
-    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_value *sp = &state->reg[cpu->sp];
     unsigned i;
+
+    if (callee != NULL && pops_arguments(callee) && sp->base > BASE_NEAR)
+        sp->k += callee->popped - 1;
+    else if (callee != NULL && callee->odd)
+        *sp = unknown;
 
     for (i = 0; i < CODE_REGISTERS; i++)
         if (cpu->changed >> i & 1)
@@ -872,8 +883,6 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         drop_range(state, sp->base, INT64_MIN, sp->k);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
     forget_struct(state);
-    if (callee != NULL && callee->odd)
-        state->reg[cpu->sp] = unknown;
     if (callee != NULL && callee->spoils)
         state->reg[cpu->fp] = unknown;
 }
@@ -1279,6 +1288,14 @@ static bool is_filler(const struct run *r, const struct code_fact *fact, uint64_
     return at == fact->target;
 }
 
+/* Whether FACT calls a function that takes its arguments off the stack. */
+static bool pops_for(const struct run *r, const struct code_fact *fact)
+{
+    const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+
+    return callee != NULL && pops_arguments(callee);
+}
+
 /* Whether the PC goes on behind FACT, at NEXT, if it does what it says. What does not always come back does not at the
  * end of a unit. A piece of the function does, with another frame. */
 static bool comes_back(const struct run *r, const struct code_fact *fact, uint64_t pc)
@@ -1287,6 +1304,8 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 
     if (is_filler(r, fact, next))
         return false;
+    if (fact->flow == CODE_CALL && fact->link == 0 && pops_for(r, fact)) /* CFI says so, too */
+        return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !is_own_address(r, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
@@ -1573,6 +1592,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     const struct code_cpu *cpu = r->code->cpu;
     const uint64_t next = pc + fact->size;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+    struct code_fact behind;
     struct code_state entry;
     bool own;
 
@@ -1603,6 +1623,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         go(r, fact->target, &entry);
     }
     code_after_call(cpu, state, callee);
+    if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
+        state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;
 }
 
@@ -1617,6 +1639,21 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
     return !fact->odd && code_is_entry(cpu, &left);
 }
 
+/* The unit returns by FACT with SP: notes how much it takes off the stack. */
+static void note_popped(struct run *r, const struct code_value *sp, const struct code_fact *fact)
+{
+    const int64_t moved = sp->k - r->code->cpu->sp_at_entry + fact->pops;
+    struct code_unit *unit = r->unit;
+    uint32_t popped = POPPED_MIXED;
+
+    if (sp->base == BASE_CFA && moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, unit))
+        popped = (uint32_t)moved + 1;
+    if (unit->popped != 0 && unit->popped != popped)
+        popped = POPPED_MIXED;
+    unit->changed |= unit->odd && unit->popped != popped;
+    unit->popped = popped;
+}
+
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -1627,6 +1664,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
 
     code_entry(cpu, &entry);
     end_switch(r->code, state, code_is_left(cpu, state, fact));
+    note_popped(r, sp, fact);
     if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
         r->unit->changed |= !r->unit->odd;

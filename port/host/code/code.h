@@ -15,7 +15,8 @@
  *
  *   - A function is entered at its first instruction as the ABI says, or by a jump or a call that is analysed, too.
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
- *     which that is known to be false (`ret n`) is believed not to.
+ *     which that is known to be false (`ret n`) is believed not to; of one that is not known CFI says how much it takes
+ *     off the stack. RA's register is another one behind each call.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
  *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
@@ -100,6 +101,7 @@ enum { CODE_OPS = 6 };
 struct code_fact {
     uint64_t target;
     uint32_t bound;    /* a register is compared with one less, or 0 */
+    uint16_t pops;     /* CODE_RETURN: bytes that it takes off the stack behind the return address */
     uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
     struct code_op op[CODE_OPS];
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
@@ -270,6 +272,8 @@ struct code_lost {
     const char *why;
 };
 
+enum { POPPED_MIXED = INT32_MAX };
+
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
     uint64_t start, end;
@@ -283,11 +287,12 @@ struct code_unit {
     size_t num_rows;
     struct code_lost *lost; /* by address; to be freed */
     size_t num_lost;
-    bool overlaps;      /* ways lead into the middle of instructions of others: not all of them are real */
-    bool odd;           /* it returns with another SP */
-    bool spoils;        /* it returns with another FP */
-    bool changed;       /* it has become one of these: those that call it are to be run again */
-    bool called;        /* by what was analysed: its start is entered as a function's */
+    bool overlaps;   /* ways lead into the middle of instructions of others: not all of them are real */
+    bool odd;        /* it returns with another SP */
+    uint32_t popped; /* by so much, + 1, at each return that was seen; POPPED_MIXED: it differs, or is not known */
+    bool spoils;     /* it returns with another FP */
+    bool changed;    /* it has become one of these: those that call it are to be run again */
+    bool called;     /* by what was analysed: its start is entered as a function's */
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;
@@ -354,6 +359,9 @@ struct code_watch {
     bool (*agrees)(void *ctx, uint64_t pc, const struct code_state *state);
     /* Whether something else holds of register REG from NEXT on, as if the instruction in front had restored it. */
     bool (*restores)(void *ctx, uint64_t next, unsigned reg);
+    /* How many bytes a callee that is not known has taken off the stack, in front of the instruction at NEXT of FACT.
+     * STATE is what holds there if it has taken none. */
+    int64_t (*pops)(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state);
     void *ctx;
 };
 

@@ -351,6 +351,25 @@ static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
     return a != NULL && b != NULL && a != b && b->start == next;
 }
 
+/* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
+ * as far from it as before: the callee has taken its arguments off the stack, and the caller makes room anew. */
+static int64_t pops(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct code_cpu *cpu = t->cpu;
+    const struct cfi_row *a = row_at(t, next), *b = row_at(t, next + fact->size);
+    const struct code_op *op = &fact->op[0];
+    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_value cfa;
+
+    if (t->alone || a == NULL || b == NULL || a->kind != CFI_RULES || b->kind != CFI_RULES || fact->num == 0 ||
+        fact->flow != CODE_NEXT || op->what != CODE_SET || op->reg != cpu->sp || op->base != cpu->sp ||
+        op->k >= 0 || sp->base != BASE_CFA || sp->k - op->k > cpu->sp_at_entry || !same_rule(&a->cfa, &b->cfa))
+        return 0;
+    cfa = code_evaluate(state, &a->cfa);
+    return is_at(&cfa, BASE_CFA, 0, false) && a->cfa.control == rule_of(cpu->sp, 0, false).control ? -op->k : 0;
+}
+
 /* The word in the frame that RULE names, or NULL. */
 static const struct code_slot *slot_of(const struct code_state *state, const struct sfu_rule *rule)
 {
@@ -731,6 +750,7 @@ void code_drop_cfi(struct code *code, struct code_unit *unit)
     unit->fde = NULL;
     unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
     unit->odd = unit->spoils = false;
+    unit->popped = 0;
     unit->bare = unit->dirty = true;
 }
 
@@ -854,7 +874,7 @@ static void replace_rows(struct trust *t, struct cfi_fde *fde)
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
-    const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, t};
+    const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, pops, t};
     bool extended = false;
 
     memset(t, 0, sizeof *t);

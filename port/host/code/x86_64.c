@@ -451,6 +451,7 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
     case ZYDIS_MNEMONIC_RET:
         fact->flow = CODE_RETURN;
         fact->odd = d->insn.operand_count_visible > 0;
+        fact->pops = fact->odd ? (uint16_t)d->op[0].imm.value.u : 0;
         if (far)
             return_far(d, fact);
         return true;

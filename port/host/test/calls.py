@@ -140,7 +140,29 @@ DATA = {
         ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\n.cfi_restore 30\n.cfi_def_cfa_offset 0
         ret => r31+0 r30+0 r29+0""",
 }
-CASES = {"empty CFI": EMPTY, "a call over data": DATA, "RA in a register that a callee keeps": KEPT,
+# A callee takes its arguments off the stack (clang's tailcc): one that is seen, and one behind a pointer, of which CFI
+# that follows SP tells.
+POPS = {
+    "x86_64": """sub $40, %rsp\n.cfi_adjust_cfa_offset 40\ncall g => r7+48 [cfa-8] r6+0
+        sub $24, %rsp => r7+24 [cfa-8] r6+0\nnop => r7+48 [cfa-8] r6+0\ncall *%rax => r7+48 [cfa-8] r6+0
+        sub $24, %rsp => r7+24 [cfa-8] r6+0\nnop => r7+48 [cfa-8] r6+0\nadd $40, %rsp => r7+48 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset -40\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        ret $24""",
+    "aarch64": """sub sp, sp, #48\n.cfi_def_cfa_offset 48\nstr x30, [sp, #40]\n.cfi_offset 30, -8
+        bl g => r31+48 [cfa-8] r29+0\nsub sp, sp, #16 => r31+32 [cfa-8] r29+0\nblr x0 => r31+48 [cfa-8] r29+0
+        sub sp, sp, #16 => r31+32 [cfa-8] r29+0\nldr x30, [sp, #40] => r31+48 [cfa-8] r29+0\n.cfi_restore 30
+        add sp, sp, #48 => r31+48 * r29+0\n.cfi_def_cfa_offset 0\nret => r31+0 r30+0 r29+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nadd sp, sp, #16\n.cfi_def_cfa_offset -16\nret""",
+}
+# The same CFI, where no callee does so: SP is moved for the arguments of the next call, and CFI follows.
+PUSHES = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\ncall *%rax => r7+16 [cfa-8] r6+0
+        sub $16, %rsp => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 16\nnop => r7+32 [cfa-8] r6+0
+        call leaf => r7+32 [cfa-8] r6+0\nadd $16, %rsp => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -16
+        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
+}
+CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
+         "RA in a register that a callee keeps": KEPT,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "a switch of threads": SWITCH,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}

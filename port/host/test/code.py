@@ -1537,7 +1537,9 @@ def derived_as_pieces(cpu):
 # of that: the number of rows.
 UNKNOWN = {
     "nobody calls it": ("f: push %rbx\npop %rbx\nret", "nop", 0),
-    "a callee pops": ("f: push %rbx\ncall g\nnop\npop %rbx\nret\ng: ret $8", "call f", 3),
+    # What is popped behind it is the return address, in RBX then.
+    "a callee pops": ("f: push %rbx\ncall g\nnop\npop %rbx\nret\ng: ret $8", "call f", 5),
+    "a callee pops now and then": ("f: push %rbx\ncall g\nnop\nret\ng: jz 1f\nret $8\n1: ret", "call f", 3),
     "data in text": ("f: jmp 1f\n.byte 0xe8, 0x55, 0x5d\n1: ret", "call f", 2),
     "a jump to what a register has": ("f: jmp *%rax\n1: push %rbx\nret", "call f", 1),
     "two ways with another SP": ("f: test %eax, %eax\nje 1f\npush %rbx\n1: nop\nret", "call f", 1),
