@@ -1516,7 +1516,7 @@ def derived(cpu):
             lines += body + [".size %s, . - %s" % (name, name)]
         file = "%s/derived-%s-%d" % (WORK, cpu, described)
         write(file + ".s", ("\n".join(lines) + "\n").encode())
-        arch = {"aarch64": ["-march=armv9.2-a"], "s390x": ["-march=arch13"]}.get(cpu, [])
+        arch = {"aarch64": ["-march=armv9.2-a+memtag"], "s390x": ["-march=arch13"]}.get(cpu, [])
         run("%s/%s/as" % (TC, cpu), *arch, file + ".s", "-o", file + ".o")
         run("%s/%s/ld" % (TC, cpu), "--no-eh-frame-hdr", file + ".o", "-o", file)
         both.append(table(cpu, file, *(["--cfi=keep"] if described else ["--derive"])))
