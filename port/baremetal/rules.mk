@@ -139,7 +139,7 @@ $(2)/symbols.o: $(2)/first.elf
 .SECONDARY: $(5)
 $(2)/%.elf: $(5) $(2)/kernel.ld port/baremetal/riscv/machine.ld build/tools/sfu-gen
 	$(RISCV_CC) $(RISCV_CPU_$(1)) $(BARE_LINK) $(6) -L$(2) -Tport/baremetal/riscv/machine.ld $$(filter %.o,$$^) -o $$@
-	build/tools/sfu-gen $(7) --strict $$@
+	build/tools/sfu-gen $(7) --strict --allow=port/baremetal/test/lost $$@
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_image,$(cpu),build/kernel/$(cpu),,,\
     $(call riscv_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o,,--small)))
@@ -188,7 +188,7 @@ $(1)/symbols.o: $(1)/first.elf
 $(1)/%.elf: $(4) $(1)/kernel.ld port/baremetal/arm/machine.ld build/tools/sfu-gen
 	$(ARM_CC) $(ARM_CPU) $(ARM_LINK) $(5) -L$(1) -Tport/baremetal/arm/machine.ld \
 	    $$(filter %.o,$$^) -o $$@
-	build/tools/sfu-gen -q $(6) --strict $$@
+	build/tools/sfu-gen -q $(6) --strict --allow=port/baremetal/test/lost $$@
 endef
 $(eval $(call arm_image,build/kernel/arm,,,$(call arm_objects,build/kernel/arm) \
     build/kernel/arm/port/baremetal/main.o,,--small))
