@@ -470,7 +470,9 @@ static int cross_elsewhere(void *ctx, const struct sfu_frame *frame, int code, s
 int sfu_kernel_init(struct sfu_kernel *k, const void *sframe, const void *sframe_end)
 {
     struct sfu_target *target = &k->panic.own;
-    int code = sfu_panic_init(&k->panic, sframe, sframe_end, NULL, NULL);
+    bool there = k->mapped.high == 0 || ((sfu_addr)(uintptr_t)sframe >= k->mapped.low &&
+                                         (sfu_addr)(uintptr_t)sframe_end <= k->mapped.high);
+    int code = sfu_panic_init(&k->panic, sframe, there ? sframe_end : sframe, NULL, NULL);
 
     target->find_stack = find_stack;
     target->trap_hook = cross;

@@ -199,6 +199,10 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
+    /* What is mapped of the image, if the end of the tables may be wrong: in EFI applications the linker sets it, and
+     * objcopy may leave the tables out. Outside of it sfu_kernel_init reads nothing, and returns SFU_E_EMPTY. Not set:
+     * the tables are where the linker has put them. */
+    struct sfu_range mapped;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */

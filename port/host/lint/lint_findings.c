@@ -38,6 +38,7 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_STRAY_SECTION] = {"stray-section", LINT_FAULT},
     [LINT_OTHER_SECTION] = {"other-section", LINT_NOTE},
     [LINT_WRONG_START] = {"wrong-start", LINT_FAULT},
+    [LINT_WRONG_STARTS] = {"wrong-starts", LINT_FAULT},
     [LINT_WRONG_END] = {"wrong-end", LINT_FAULT},
     [LINT_OUTSIDE_CODE] = {"outside-code", LINT_FAULT},
     [LINT_DEAD_FUNCTIONS] = {"dead-functions", LINT_FAULT},

@@ -471,6 +471,48 @@ static void move_starts(struct lint *lint)
     }
 }
 
+/* How many entries of S begin where a function does, by its symbol or its CFI. FIELD: as above. */
+static uint32_t count_at_functions(const struct lint *lint, const struct sfu_section *s, bool field)
+{
+    uint32_t i, count = 0;
+
+    for (i = 0; i < s->num_fdes; i++) {
+        uint32_t at = s->fdes + i * s->fde_size;
+        uint64_t start =
+            s->addr + (uint64_t)(int64_t)(int32_t)load_number(s->bytes + at, 4, s->big) + (field ? at : 0);
+        const struct symbol *symbol = image_symbol(&lint->image, start);
+        const struct cfi_span *span = cfi_span_at(&lint->spans, start);
+
+        count += (symbol != NULL && symbol->addr == start) || (span != NULL && span->start == start);
+    }
+    return count;
+}
+
+/* The same in a linked image: a linker that joins the tables of objects (lld, mold, gold) applies such relocations as
+ * they are. */
+static void find_unmoved_starts(struct lint *lint)
+{
+    uint64_t moved = 0, kept = 0, all = 0;
+    size_t i;
+
+    for (i = 0; i < lint->tables.num; i++) {
+        const struct sfu_section *s = &lint->tables.list[i];
+
+        if (s->version >= 3 || s->flags & FLAG_FIELD)
+            continue;
+        all += s->num_fdes;
+        kept += count_at_functions(lint, s, false);
+        moved += count_at_functions(lint, s, true);
+    }
+    if (moved > kept)
+        lint_thing(
+            lint, LINT_WRONG_STARTS, lint->section->name, lint->addr, 0,
+            "%" PRIu64 " of %" PRIu64 " functions of the tables begin at no function, and %" PRIu64 " would if "
+            "starts counted from their own place: GNU as up to 2.45 made the objects, and a linker that does not "
+            "know it joined them; traces are wrong: use sfu-gen, or GNU as from 2.46 on",
+            all - kept, all, moved);
+}
+
 /* Opens a copy of the tables. Those that are not sorted are sorted here: they will be searched very often. */
 static void open_linked_tables(struct lint *lint, unsigned oldest)
 {
@@ -493,6 +535,8 @@ static void open_linked_tables(struct lint *lint, unsigned oldest)
     }
     if (lint->image.object)
         move_starts(lint);
+    else
+        find_unmoved_starts(lint);
     lint->open = check_headers(lint, oldest);
     lint->open = check_all(lint) && lint->open;
     if (lint->open)

@@ -368,6 +368,7 @@ def test_planted():
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
     test("s390x epilogues of clang", stale_epilogue)
+    test("x86_64 starts that count from another place", wrong_starts)
     test("riscv64 epilogues of clang", riscv_epilogue)
     test("aarch64 wrong by code: clang -Oz", wrong_by_code, "aarch64",
          ["clang-16", "--target=aarch64-linux-gnu", "-Oz", "-fno-integrated-as"],
@@ -990,6 +991,27 @@ def without_headers(cpu, objects):
     gen.gen("-q", "-o", image + ".out", image)
     for options in ([], ["--append=" + image]):
         must("section headers are gone" in gen.gen(*options, image, status=1)[1], str(options))
+
+
+def wrong_starts():
+    """Objects of an assembler that counts starts from their own field, joined by linkers that do not know that; and by
+    GNU ld, which does. Version 3 is right by each."""
+    sources = (b"int b(int); int a(int x) { volatile int y[9]; y[x] = x; return b(y[x + 1]) + 1; }\n"
+               b"void _start(void) { a(1); for (;;); }\n",
+               b"int b(int x) { volatile int y[30]; y[x] = x; return y[x + 1]; }\nint c(int x) { return b(x) * b(x + 1); }\n")
+    for assembler, wrong in (([], True), (["-B%s/x86_64/" % TC], False)):
+        objects = []
+        for number, text in enumerate(sources):
+            objects.append(WORK + "/starts-%d.o" % number)
+            write(objects[-1][:-1] + "c", text)
+            run("gcc", *assembler, "-O1", "-fno-pic", "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-c",
+                objects[-1][:-1] + "c", "-o", objects[-1])
+        for linker in ("ld.lld", "mold", "ld.gold", TC + "/x86_64/ld"):
+            image = WORK + "/starts"
+            if subprocess.run([linker, *objects, "-o", image], capture_output=True, check=False).returncode != 0:
+                continue
+            said = [name for name, _ in faults(image)[1]]
+            must(("wrong-starts" in said) == (wrong and linker != TC + "/x86_64/ld"), "%s: %s" % (linker, said))
 
 
 def stale_slot(cpu, _):

@@ -1212,6 +1212,22 @@ static void test_panic_at(void **state)
     assert_int_equal(sfu_kernel_panic_at(&kernel, &top, low[8]), SFU_E_STACK);
     assert_non_null(strstr(output, "second fault while printing the trace: stopped\n"));
     kernel.panic.busy = 0;
+
+/* Tables that end behind what is mapped of the image are not read: they begin with the right magic number. */
+static void test_mapped(void **state)
+{
+    (void)state;
+    kernel.mapped.low = at(table);
+    kernel.mapped.high = at(table) + sizeof table;
+    assert_int_equal(sfu_kernel_init(&kernel, table, table + sizeof table), SFU_OK);
+    reset(NULL);
+    kernel.mapped.low = at(table) - 64;
+    kernel.mapped.high = at(table);
+    assert_int_equal(sfu_kernel_init(&kernel, table, table + sizeof table), SFU_E_EMPTY);
+    reset(NULL);
+    kernel.mapped.low = at(table) + 1;
+    kernel.mapped.high = at(table) + sizeof table;
+    assert_int_equal(sfu_kernel_init(&kernel, table, table + sizeof table), SFU_E_EMPTY);
 }
 
 int main(void)
@@ -1249,6 +1265,7 @@ int main(void)
         cmocka_unit_test_setup(test_panic_at, reset),
         cmocka_unit_test_setup(test_second_address, reset),
         cmocka_unit_test_setup(test_stop, reset),
+        cmocka_unit_test_setup(test_mapped, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);

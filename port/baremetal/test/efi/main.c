@@ -159,10 +159,14 @@ _Noreturn void efi_main(const struct efi_system *system, uint8_t *base, const ui
 
     relocate(base, dynamic);
     efi = system;
-    /* The specification promises 128 KiB, and nobody says where: 16 KiB below this frame and 4 KiB above. */
-    sfu.rest.low = here - 16384;
+    /* The specification promises 128 KiB, most of them free at the entry: 96 KiB below this frame and 4 KiB above. */
+    sfu.rest.low = here - 98304;
     sfu.rest.high = here + 4096;
     sfu.panic.slide = (uintptr_t)base;
+    /* SizeOfImage, of the PE header that the firmware has loaded with the image. */
+    sfu.mapped.low = (uintptr_t)base;
+    sfu.mapped.high = (uintptr_t)base +
+                      *(const uint32_t *)(const void *)(base + *(const uint32_t *)(const void *)(base + 0x3c) + 80);
     if (sfu_kernel_init(&sfu, sframe_start, sframe_end) != SFU_OK)
         print("no tables\n");
     sink = check(1);
