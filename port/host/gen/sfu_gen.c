@@ -784,7 +784,7 @@ static void room_line(char *text, size_t size, const struct image *image, const 
                       uint64_t needed)
 {
     const struct section *eh = image_section(image, ".eh_frame"), *own = image_section(image, ".sframe");
-    const struct section *source = eh != NULL ? eh : image_section(image, ".debug_frame");
+    const struct section *source = eh != NULL && eh->size > 0 ? eh : image_section(image, ".debug_frame");
     uint64_t beside = own != NULL && own != room ? own->size : 0, factor = 0;
 
     text[0] = '\0';

@@ -1212,6 +1212,7 @@ static void test_panic_at(void **state)
     assert_int_equal(sfu_kernel_panic_at(&kernel, &top, low[8]), SFU_E_STACK);
     assert_non_null(strstr(output, "second fault while printing the trace: stopped\n"));
     kernel.panic.busy = 0;
+}
 
 /* Tables that end behind what is mapped of the image are not read: they begin with the right magic number. */
 static void test_mapped(void **state)
