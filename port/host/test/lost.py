@@ -226,6 +226,78 @@ def drip(how):
     return "%.0f s" % took
 
 
+# ---- callers that have left ----
+
+TAILS = """
+#define F __attribute__((noinline)) int
+F leaf(int x) { __asm__ volatile("nop" : "+r"(x)); return x + 1; }
+F last(int x) { int y = leaf(x); __asm__ volatile("" : "+r"(y)); return y + 2; }
+F middle(int x) { __asm__ volatile("" : "+r"(x)); return last(x * 3); }
+F outer(int x) { __asm__ volatile("" : "+r"(x)); return middle(x + 7); }
+F two(int x) { __asm__ volatile("" : "+r"(x)); return x & 1 ? middle(x) : last(x); }
+F by_pointer(int x, int (*f)(int)) { __asm__ volatile("" : "+r"(x)); return f(x); }
+F plain(int x) { int y = last(x); __asm__ volatile("" : "+r"(y)); return y + 1; }
+int main(int n, char **v) { (void)v; int r = outer(n) + two(n); r += by_pointer(n, last); return r + plain(n); }
+"""
+
+
+def tail_calls():
+    """Functions that have left are named where debug information has all of their tail calls, and there is one way."""
+    program = compiled("tails", TAILS, "-O2", "-fno-pic", "-no-pie")
+    core = program + ".core"
+    for stops, with_lines, without in ((1, "outer, middle", "outer, ..."), (2, "two, ...", "two, ..."),
+                                       (3, "by_pointer, ...", "by_pointer, ..."), (4, None, None)):
+        gdb(program, "break leaf", "run", *["continue"] * (stops - 1), "generate-core-file " + core)
+        for image, wanted in ((program, with_lines), (program + ".bare", without)):
+            run("objcopy", "--strip-debug", program, program + ".bare")
+            out = run(TRACE, "--core=" + core, image)[0].decode()
+            chain = ["leaf", "last", *(["plain"] if stops == 4 else []), "main"]
+            must(names(out.encode())[:len(chain)] == chain, "%s" % names(out.encode()))
+            found = re.findall(r"(?m)^    \[tail call: (.*)\]$", out)
+            must(found == ([wanted] if wanted else []), "%d: %s instead of %s" % (stops, found, wanted))
+            at = out.splitlines()
+            must(not wanted or " main+" in at[at.index("    [tail call: %s]" % wanted) + 1], out)
+
+
+# ---- traps ----
+
+TRAPS = """
+int add(int a, int b) { return a + b; }
+int mul(int a, int b) { return a * b; }
+int sub(int a, int b) { return a - b; }
+int shl(int a, int b) { return a << b; }
+int quotient(int a, int b) { return a / b; }
+int array[4];
+int index_of(int n) { return array[n]; }
+void nowhere(void) { __builtin_unreachable(); }
+"""
+REASONS = {"add": "an addition that overflows", "mul": "a multiplication that overflows",
+           "sub": "a subtraction that overflows", "shl": "a shift by too much, or of too much",
+           "quotient": "a division by 0, or one that overflows", "index_of": "an index out of bounds",
+           "nowhere": "__builtin_unreachable() has been reached"}
+
+
+def traps(target, linker, pattern):
+    """The reason of each trap that clang has put behind a check: what was checked is known from the source."""
+    write(WORK + "/traps.c", TRAPS.encode())
+    command = ["clang-16", "--target=" + target, "-O1", "-fsanitize=undefined", "-fno-sanitize=null,alignment",
+               "-fsanitize-trap=all", "-ffreestanding", "-c", WORK + "/traps.c", "-o", WORK + "/traps.o"]
+    run(*command)
+    run(linker, "-e", "add", "-Ttext=0x100000", WORK + "/traps.o", "-o", WORK + "/traps")
+    symbols = sorted((int(at, 16), name) for at, name in re.findall(
+        r"(?m)^([0-9a-f]+) T (\w+)$", run("nm", WORK + "/traps")[0].decode()))
+    run(linker.replace("-ld", "-objcopy") if "-" in linker else "objcopy", "-O", "binary", "-j", ".text",
+        WORK + "/traps", WORK + "/traps.bin")
+    code = read(WORK + "/traps.bin")
+    write(WORK + "/traps.stack", bytes(64))
+    for (at, name), (end, _) in zip(symbols, [*symbols[1:], (0x100000 + len(code), "")]):
+        found = [m.start() for m in re.finditer(pattern, code[at - 0x100000:end - 0x100000], re.S)]
+        must(found, "no trap in " + name)
+        out = run(TRACE, "--memory=%s/traps.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % (at + found[0]),
+                  WORK + "/traps")[0].decode()
+        must("        trap: %s\n" % REASONS[name] in out, "%s: %s" % (name, out))
+
+
 # ---- work in proportion to a file ----
 
 def instructions(*arguments, stdin=b"", status=0):
@@ -270,6 +342,9 @@ def main():
     test("a moved program", moved)
     test("a return address of 0 ends a trace", ends_at_zero)
     test("memory that a dump has left out", left_out)
+    test("tail calls", tail_calls)
+    test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
+    test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")
     test("colours", coloured, program)
     test("names that a terminal would obey", hostile_names)
     test("notes that overlap", in_proportion, "notes", overlapping_notes)

@@ -131,6 +131,10 @@ bool images_name(const struct trace_images *images, struct trace_image *image, u
 /* The address of the function NAME, which has SIZE characters, or of a section of a relocatable object. */
 bool symbols_address(struct trace_image *image, const char *name, size_t size, uint64_t *addr);
 
+/* The functions that the one at link-time address ADDR leaves by a tail call, as debug information has its call sites:
+ * at most ROOM addresses at TARGETS. Returns how many. ALL: there are no others. */
+unsigned symbols_tail_calls(struct trace_image *image, uint64_t addr, uint64_t *targets, unsigned room, bool *all);
+
 void symbols_free(struct trace_image *image);
 
 /* ---- Output ---------------------------------------------------------------------------------------------------- */
@@ -275,6 +279,13 @@ struct trace_call {
 /* Whether an instruction that ends at link-time address RA of IMAGE may be a call. Bytes of another instruction can
  * look like one on x86_64, s390x and ARM. */
 bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call);
+
+/* What the instruction at PC says of its reason if it is one that only traps, or NULL. */
+const char *trap_reason(const struct trace_space *space, uint64_t pc);
+
+/* Prints the functions that were called at return address RA, and have left by tail calls before the function at PC was
+ * entered, if there are any: link-time addresses of IMAGE. */
+void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint64_t ra, uint64_t pc);
 
 /* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
  * them than by any other distance are return addresses. PROVEN: memory of SPACE, which may be NULL, has the build ID or

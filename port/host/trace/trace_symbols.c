@@ -344,6 +344,90 @@ unsigned symbols_find(struct trace_image *image, uint64_t addr, symbols_fn found
     return s->dwarf != NULL ? find_in_unit(s, addr - s->bias, found, ctx) : 0;
 }
 
+/* ---- Tail calls ------------------------------------------------------------------------------------------------ */
+
+static bool has_flag(Dwarf_Die *die, unsigned name, unsigned old_name)
+{
+    Dwarf_Attribute attribute;
+    bool flag = false;
+
+    if (dwarf_attr(die, name, &attribute) == NULL && dwarf_attr(die, old_name, &attribute) == NULL)
+        return false;
+    return dwarf_formflag(&attribute, &flag) == 0 && flag;
+}
+
+/* Where the function that SITE calls begins: by its code, or by its name if that is in another unit. */
+static bool find_origin(struct trace_image *image, Dwarf_Die *site, uint64_t *addr)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    Dwarf_Addr low;
+    const char *name;
+
+    if ((dwarf_attr(site, DW_AT_call_origin, &attribute) == NULL &&
+         dwarf_attr(site, DW_AT_abstract_origin, &attribute) == NULL) ||
+        dwarf_formref_die(&attribute, &origin) == NULL)
+        return false;
+    if (dwarf_lowpc(&origin, &low) == 0) {
+        *addr = low + image->symbols->bias;
+        return true;
+    }
+    name = dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_linkage_name, &attribute));
+    if (name == NULL)
+        name = die_name(&origin);
+    return symbols_address(image, name, strlen(name), addr);
+}
+
+struct tail_calls {
+    struct trace_image *image;
+    uint64_t *targets;
+    unsigned num, room, dies;
+    bool all;
+};
+
+/* At most MAX_DEPTH deep. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static void find_tail_calls(struct tail_calls *t, Dwarf_Die *die, unsigned depth)
+{
+    Dwarf_Die child;
+    bool more = depth < MAX_DEPTH && dwarf_child(die, &child) == 0;
+
+    for (; more && t->dies < MAX_DIES; more = dwarf_siblingof(&child, &child) == 0) {
+        const int tag = dwarf_tag(&child);
+        uint64_t addr;
+
+        t->dies++;
+        if (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine)
+            find_tail_calls(t, &child, depth + 1);
+        if ((tag != DW_TAG_call_site && tag != DW_TAG_GNU_call_site) ||
+            !has_flag(&child, DW_AT_call_tail_call, DW_AT_GNU_tail_call))
+            continue;
+        if (t->num < t->room && find_origin(t->image, &child, &addr))
+            t->targets[t->num++] = addr;
+        else
+            t->all = false; /* through a pointer */
+    }
+}
+
+unsigned symbols_tail_calls(struct trace_image *image, uint64_t addr, uint64_t *targets, unsigned room, bool *all)
+{
+    static struct chain chain; /* static, because it is large */
+    struct symbols *s = symbols_open(image);
+    struct tail_calls t = {image, targets, 0, room, 0, false};
+    Dwarf_Die unit;
+
+    *all = false;
+    chain.num = chain.dies = 0;
+    if (s->dwarf == NULL || !find_unit(s, addr - s->bias, &unit) ||
+        !descend_die(&chain, &unit, addr - s->bias, 0) || chain.num == 0)
+        return 0;
+    t.all = has_flag(&chain.list[0], DW_AT_call_all_tail_calls, DW_AT_GNU_all_tail_call_sites) ||
+            has_flag(&chain.list[0], DW_AT_call_all_calls, DW_AT_GNU_all_call_sites);
+    find_tail_calls(&t, &chain.list[0], 0);
+    *all = t.all;
+    return t.num;
+}
+
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
 const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *offset)

@@ -441,6 +441,7 @@ static void print_frame(const struct trace_walk *w)
     uint64_t lookup = sfu_lookup_pc(&f->regs);
     struct trace_image *image = images_at(w->space->images, lookup);
     struct function_name found;
+    const char *reason;
     char symbol[300] = "";
 
     if (images_name(w->space->images, image, lookup - (image != NULL ? image->slide : 0), &found))
@@ -453,16 +454,33 @@ static void print_frame(const struct trace_walk *w)
                  w->space->abi == SFU_S390X ? ", of user mode perhaps" : " of the kernel, but in user mode");
     else
         out_place(w->out, w->space->images, lookup);
+    reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
+    if (reason != NULL)
+        out_line(w->out, "        trap: %s", reason);
+}
+
+/* Those between the frame and the one before it, at PC. What is GUESSED says nothing of who was called. */
+static void print_tail_calls(const struct trace_walk *w, uint64_t pc, bool guessed)
+{
+    const struct sfu_frame *f = &w->walk.frame;
+    struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&f->regs));
+
+    if (!guessed && f->guess == SFU_GUESS_NONE && !f->interrupted && f->regs.pc_kind == SFU_PC_RETURN &&
+        image != NULL && images_at(w->space->images, pc) == image)
+        out_tail_calls(w->out, image, f->regs.pc - image->slide, pc - image->slide);
 }
 
 /* The size of a frame is known once its caller is, on the same stack. */
 static int print_and_step(struct trace_walk *w)
 {
-    const uint64_t sp = w->walk.frame.regs.sp;
+    const uint64_t sp = w->walk.frame.regs.sp, pc = sfu_lookup_pc(&w->walk.frame.regs);
+    const bool guessed = w->walk.frame.guess != SFU_GUESS_NONE;
     int code;
 
     print_frame(w);
     code = step_walk(w);
+    if (code == SFU_OK)
+        print_tail_calls(w, pc, guessed);
     if (w->space->sizes && code == SFU_OK && !w->walk.frame.switched)
         out_line(w->out, "        %" PRIu64 " bytes of stack", w->walk.frame.regs.sp - sp);
     return code;
