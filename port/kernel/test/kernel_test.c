@@ -985,6 +985,33 @@ static void test_stop(void **state)
     cpu = 1;
 }
 
+static void *panic_cpu(void *top)
+{
+    (void)sfu_kernel_panic(&kernel, (const struct sfu_registers *)top);
+    return NULL;
+}
+
+/* A CPU that panics while another one prints leaves all that its trace begins with. */
+static void test_stop_in_panic(void **state)
+{
+    static struct sfu_registers top = {
+        .pc = 1, .sp = 2, .fp = 3, .ra = 4, .pc_kind = SFU_PC_RETURN, .has_ra = true};
+    pthread_t thread;
+
+    (void)state;
+    memset(cpus, 0, sizeof cpus);
+    cpu = 1;
+    kernel.cpus = cpus;
+    kernel.num_cpus = 2;
+    kernel.cpu_number = this_cpu;
+    kernel.owner = 1;
+    assert_int_equal(pthread_create(&thread, NULL, panic_cpu, &top), 0);
+    assert_true(has_stopped(&cpus[1], 300000000));
+    assert_true(cpus[1].top.pc == 1 && cpus[1].top.sp == 2 && cpus[1].top.fp == 3 && cpus[1].top.ra == 4);
+    assert_true(cpus[1].top.pc_kind == SFU_PC_RETURN && cpus[1].top.has_ra && cpus[1].trap == NULL);
+    kernel.cpus = NULL;
+}
+
 /* The traces of other CPUs and of threads skip nothing, are about no fault, and end by their own hook; this CPU's has
  * all of that again behind them. */
 static int ends;
@@ -1267,6 +1294,7 @@ int main(void)
         cmocka_unit_test_setup(test_second_address, reset),
         cmocka_unit_test_setup(test_stop, reset),
         cmocka_unit_test_setup(test_mapped, reset),
+        cmocka_unit_test_setup(test_stop_in_panic, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
