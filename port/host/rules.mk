@@ -37,11 +37,13 @@ TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_plac
     lint_objects.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
-TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c trace_formats.c trace_dumps.c trace_depot.c trace_map.c \
+TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c \
+    trace_formats.c trace_dumps.c trace_depot.c trace_map.c \
     trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
     trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_sizes.c \
-    trace_threads.c trace_write.c trace_features.c trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
+    trace_threads.c trace_write.c trace_features.c \
+    trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
 TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c run.c) \
@@ -81,7 +83,8 @@ $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/h
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) \
 	    $(TOOLS_LINT_LIBRARIES) -o $@
 
-$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h $(TOOLS)/formats.txt.h port/host/rules.mk | tools-needed
+$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h $(TOOLS)/formats.txt.h \
+    port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_LIBDW) -o $@
 
