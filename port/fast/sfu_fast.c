@@ -105,7 +105,7 @@ enum {
     TRIES = 8, /* places of a rule in the table */
     SPREAD = 0x1e3779b1 /* odd, of mixed bits; so is MIX */
 };
-#define MIX UINT64_C(0x9e3779b97f4a7c15)
+#define MIX 0x9e3779b97f4a7c15u
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
 enum {
