@@ -998,7 +998,8 @@ def wrong_starts():
     GNU ld, which does. Version 3 is right by each."""
     sources = (b"int b(int); int a(int x) { volatile int y[9]; y[x] = x; return b(y[x + 1]) + 1; }\n"
                b"void _start(void) { a(1); for (;;); }\n",
-               b"int b(int x) { volatile int y[30]; y[x] = x; return y[x + 1]; }\nint c(int x) { return b(x) * b(x + 1); }\n")
+               b"int b(int x) { volatile int y[30]; y[x] = x; return y[x + 1]; }\n"
+               b"int c(int x) { return b(x) * b(x + 1); }\n")
     for assembler, wrong in (([], True), (["-B%s/x86_64/" % TC], False)):
         objects = []
         for number, text in enumerate(sources):
