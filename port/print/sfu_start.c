@@ -110,9 +110,14 @@ int sfu_link_start(const struct sfu_link *data, void (*put)(void *ctx, char c))
 
 int sfu_link_print(const struct sfu_link *data, const struct sfu_registers *top)
 {
+    const uintptr_t before = sfu_mask_interrupts();
+    int code;
+
     if (started.data != data && started.data != NULL)
         (void)open_data(data);
-    return sfu_panic_print(&started.panic, top);
+    code = sfu_panic_print(&started.panic, top);
+    sfu_unmask_interrupts(before);
+    return code;
 }
 
 void sfu_panic_memory(const void *low, const void *high)

@@ -15,7 +15,8 @@
  * LD='sfu-link ld', or CC='sfu-link gcc'.
  *
  * The stack is the part of the image's writable memory that SP lies in. Nothing else is read. Where a stack lies
- * elsewhere, in memory that the boot loader or an allocator gave, call sfu_panic_memory.
+ * elsewhere, in memory that the boot loader or an allocator gave, call sfu_panic_memory. While a trace is printed,
+ * interrupts are masked on this CPU (sfu_mask.h); other CPUs go on.
  */
 #ifndef SFU_START_H
 #define SFU_START_H
