@@ -218,7 +218,9 @@ static bool has_member(int16_t at)
 
 static int16_t offset_of(int16_t at)
 {
-    return at == SFU_KERNEL_FIRST ? 0 : at;
+    if (at == SFU_KERNEL_FIRST)
+        return 0;
+    return at;
 }
 
 /* Fills in ENTRY of THREAD, but for its cursor. */
@@ -803,9 +805,11 @@ static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *b
         walked.before = before;
         walked.thread = thread;
         k->thread = thread->cursor;
+        /* cppcheck-suppress autoVariables; only end_thread reads it, while the trace is printed */
         k->walked = &walked;
         k->panic.after = end_thread;
         (void)print_trace(k, &walked.top, NULL);
+        k->walked = NULL;
         k->thread = NULL;
     } else {
         sfu_print_number(&k->panic, ": SP 0x", thread->sp, 16, 1);

@@ -22,6 +22,7 @@ static sfu_addr address_at(const struct sfu_link *data, uint64_t offset)
 
 static const uint8_t *bytes_at(const struct sfu_link *data, uint64_t offset)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): offsets may lead below DATA, out of the object that it is */
     return (const uint8_t *)(uintptr_t)address_at(data, offset);
 }
 
@@ -29,7 +30,7 @@ static bool set_stack(struct sfu_stack *stack, sfu_addr low, sfu_addr high)
 {
     stack->low = low;
     stack->high = high;
-    stack->bytes = (const void *)(uintptr_t)low;
+    stack->bytes = (const void *)(uintptr_t)low; /* NOLINT(performance-no-int-to-ptr): no object is known there */
     return true;
 }
 

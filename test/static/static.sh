@@ -5,7 +5,7 @@
 # static.sh FILE... [-- FILE...]: static analysis, with each build-time switch of the core, of programs that are hosted
 # (behind --), and of the scripts. Prints a result line for each tool and file, and what a tool has to say as comments.
 set -eu
-flags='-std=c99 -I. -Iarch -Iport/print'
+flags='-std=c99 -I. -Iarch -Iport/print -Iport/symbols'
 every='-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'
 made=build/static # what the compilers write on the way
 mkdir -p "$made"

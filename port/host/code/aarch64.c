@@ -347,8 +347,8 @@ static void structures(uint32_t word, struct code_fact *fact)
         code_forget(fact, rn(word));
 }
 
-/* stg, stzg, st2g, stz2g, of which those with z write 16 or 32 bytes of zeros; and ldg and those of blocks, in which MODE
- * is 0: "an IMPLEMENTATION DEFINED multiple" of 16 bytes. */
+/* stg, stzg, st2g, stz2g, of which those with z write 16 or 32 bytes of zeros; and ldg and those of blocks, in which
+ * MODE is 0: "an IMPLEMENTATION DEFINED multiple" of 16 bytes. */
 static void tags(uint32_t word, struct code_fact *fact)
 {
     const unsigned op = field(word, 22, 2), mode = field(word, 10, 2);

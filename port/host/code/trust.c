@@ -840,8 +840,8 @@ static bool leads_to(const struct code *code, const struct code_unit *unit, uint
     return at == pc;
 }
 
-/* A function in C says by its first statement that nobody has called it, which is behind its prologue: it holds from its
- * first instruction on. Returns whether that changes a row. */
+/* A function in C says by its first statement that nobody has called it, which is behind its prologue: it holds from
+ * its first instruction on. Returns whether that changes a row. */
 static bool extend_outermost(struct trust *t)
 {
     size_t first = 0, i;
