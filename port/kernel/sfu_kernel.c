@@ -492,11 +492,13 @@ static unsigned own_number(const struct sfu_kernel *k)
  * one may be reading as it is. */
 static void leave(struct sfu_kernel *k, unsigned cpu, const struct sfu_registers *top, const void *trap)
 {
-    if (cpu >= __atomic_load_n(&k->num_cpus, __ATOMIC_RELAXED) || k->cpus[cpu].stopped != 0)
+    struct sfu_kernel_cpu *cpus = __atomic_load_n(&k->cpus, __ATOMIC_ACQUIRE);
+
+    if (cpus == NULL || cpu >= __atomic_load_n(&k->num_cpus, __ATOMIC_RELAXED) || cpus[cpu].stopped != 0)
         return;
-    copy_registers(&k->cpus[cpu].top, top);
-    k->cpus[cpu].trap = trap;
-    __atomic_store_n(&k->cpus[cpu].stopped, 1, __ATOMIC_RELEASE);
+    copy_registers(&cpus[cpu].top, top);
+    cpus[cpu].trap = trap;
+    __atomic_store_n(&cpus[cpu].stopped, 1, __ATOMIC_RELEASE);
 }
 
 /* The kernel may find out only later how many CPUs there are. */
@@ -507,8 +509,7 @@ wait_for_ever(struct sfu_kernel *k, const struct sfu_registers *top, const void 
 
     (void)sfu_mask_interrupts();
     for (;;)
-        if (k->cpus != NULL)
-            leave(k, cpu, top, trap);
+        leave(k, cpu, top, trap);
 }
 
 void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
