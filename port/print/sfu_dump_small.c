@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * sfu_dump_print in less than 1 KB of code, instead of sfu_dump.c: for a microcontroller that dumps itself. Words are
- * not packed, so that the log is longer. sfu_dump's places and abi are left out, and so is what the target's read would
- * read. It is for little-endian programs: sfu-trace refuses the dump of another one.
+ * not packed, so that the log is longer. sfu_dump's places and abi are left out. It is for little-endian programs:
+ * sfu-trace refuses the dump of another one.
  */
 #include "sfu_dump.h"
 
@@ -39,15 +39,6 @@ static void hex(struct output *o, uintptr_t value, unsigned digits)
         put(o, "0123456789abcdef"[value >> 4 * digits & 15]);
 }
 
-/* What stands in front of the number is not checked. */
-static void begin_line(struct output *o, const char *what)
-{
-    text(o, "sfu2 ");
-    o->check = 0xffff;
-    hex(o, o->number++, 4);
-    text(o, what);
-}
-
 static void end_line(struct output *o)
 {
     uint32_t check = o->check;
@@ -57,11 +48,21 @@ static void end_line(struct output *o)
     put(o, '\n');
 }
 
+/* Ends the line before, too. What stands in front of the number is not checked. */
+static void begin_line(struct output *o, const char *what)
+{
+    if (o->number != 0)
+        end_line(o);
+    text(o, "sfu2 ");
+    o->check = 0xffff;
+    hex(o, o->number++, 4);
+    text(o, what);
+}
+
 static void print_line(struct output *o, const char *what, uint64_t value)
 {
     begin_line(o, what);
     hex(o, (uintptr_t)value, DIGITS);
-    end_line(o);
 }
 
 static void print_registers(struct output *o, const struct sfu_dump *dump, const struct sfu_registers *top)
@@ -92,7 +93,6 @@ static void print_registers(struct output *o, const struct sfu_dump *dump, const
         hex(o, reg, 2);
         put(o, ' ');
         hex(o, (uintptr_t)value, DIGITS);
-        end_line(o);
     }
 }
 
@@ -120,8 +120,6 @@ static uint32_t print_words(struct output *o, uintptr_t addr, uint32_t words, co
         if (bytes == NULL && (p = find_word(o->panic->target, (sfu_addr)addr, word)) == NULL)
             break;
         if (i % WORDS_OF_LINE == 0) {
-            if (i != 0)
-                end_line(o);
             begin_line(o, " m ");
             hex(o, addr, DIGITS);
         }
@@ -130,8 +128,6 @@ static uint32_t print_words(struct output *o, uintptr_t addr, uint32_t words, co
             hex(o, p[digit - 1], 2);
         p += WORD;
     }
-    if (i != 0)
-        end_line(o);
     return i;
 }
 
@@ -150,17 +146,16 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
     begin_line(&o, " begin ");
     hex(&o, ABI, ABI > 15 ? 2 : 1);
     text(&o, top->pc_kind == SFU_PC_EXACT ? " exact" : " return");
-    end_line(&o);
     if (p != NULL && (uintptr_t)end - (uintptr_t)p > SFU_BUILD_ID_HEADER) {
         begin_line(&o, " build ");
         for (p += SFU_BUILD_ID_HEADER; p < end; p++)
             hex(&o, *p, 2);
-        end_line(&o);
     }
     print_registers(&o, dump, top);
     count = print_words(&o, (uintptr_t)top->sp, dump->words != 0 ? dump->words : SFU_DUMP_WORDS, NULL);
     for (i = 0; i < dump->num_stacks; i++)
         count += print_words(&o, (uintptr_t)dump->stacks[i].addr, dump->stacks[i].words, dump->stacks[i].bytes);
     print_line(&o, " end ", count);
+    end_line(&o);
     panic->busy = 0;
 }

@@ -35,6 +35,7 @@ BOARDS = {
 }
 SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/{}.c", "port/cortexm/sfu_cortexm.c",
            "port/baremetal/cortexm/start.c", "port/host/test/cortexm/dump.c"]
+RESET = 0xfffffffe  # what LR is when a CPU begins, without the bit of Thumb code
 TASK = ["work", "task"]
 INTERRUPT = ["fail", "read_sensor", "SysTick_Handler", "EXC_RETURN"]  # then what was interrupted
 
@@ -70,7 +71,7 @@ def frames(text):
     """The function of each frame, "~" behind an interrupted one and "!" behind one on another stack."""
     found = []
     for pc, name, marks in re.findall(r"^\s*#\d+ +0x([0-9a-f]+)(?:  (\w+)\+0x\w+)?(.*)$", text, re.M):
-        name = name or ("EXC_RETURN" if int(pc, 16) >> 8 == 0xffffff else "??")
+        name = name or ("reset" if int(pc, 16) == RESET else "EXC_RETURN" if int(pc, 16) >> 8 == 0xffffff else "??")
         found.append(name + "~" * ("[interrupted]" in marks) + "!" * ("[stack switch]" in marks))
     return found
 
@@ -256,17 +257,23 @@ def described(board, image):
             check(text, INTERRUPT + ["work~!", "task"])
 
 
-def in_handler(board, image, where, control):
-    """The trace in the handler of HardFault, behind a stub; of a System Control Block that has CONTROL, if that is not
-    None."""
+def in_handler(board, image, where, control=None, function="crash", copy=None):
+    """The trace in FUNCTION, of the handler of HardFault or another one, behind a stub; of a System Control Block that
+    has CONTROL, if that is not None. COPY: a file that gets a copy of the memory."""
+    low, size = BOARDS[board][2:]
     psp = int(re.search(r"psp 0x(\w+)", log_of(board, image, where))[1], 16)
     port = free_port()
     process = machine(board, image, where, "-S", "-gdb", f"tcp:127.0.0.1:{port}")
     try:
         wait_for(port)
-        words = ["set pagination off", f"target remote 127.0.0.1:{port}", "hbreak crash", "continue", "disconnect"]
-        subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)], image],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)
+        words = ["set pagination off", f"target remote 127.0.0.1:{port}", f"hbreak {function}", "continue",
+                 'printf "pc=0x%x,sp=0x%x,fp=0x%x,ra=0x%x\\n", $pc, $sp, $r7, $lr',
+                 *([f"dump binary memory {copy} {low} {low + size}"] if copy else []), "disconnect"]
+        said = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)],
+                               image], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT,
+                              check=False).stdout
+        if copy:
+            return re.search("pc=.*", said)[0] + f",psp={psp:#x}"
         stub = Stub(socket.create_connection(("127.0.0.1", port)), DESCRIPTIONS["openocd"], psp, control)
         return trace(f"--gdb=127.0.0.1:{stub.port}", image)
     finally:
@@ -284,6 +291,95 @@ def halted(board, image, where, guessed, control=None):
     must(found[3:] == wanted.get(where, found[3:]), f"{found}")
     line = next(line for line in text.splitlines() if line.startswith("#3 "))
     must(("[guessed]" in line) == guessed and ("not proven" in text) == guessed, text[-400:])
+
+
+# What stands in which handler: the frames; those that are guesses. The last function never ran.
+LATE = {
+    "nmi": ("on_nmi", ["on_nmi", "NMI_Handler", "EXC_RETURN", "victim~!", "reset"], [3]),
+    "pending": ("fail", [*INTERRUPT, "victim~!", "reset"], [4]),
+    "both": ("on_nmi", ["on_nmi", "NMI_Handler", "EXC_RETURN", "SysTick_Handler~", "EXC_RETURN", "victim~!", "reset"],
+             [3, 5]),
+    "crossed": ("on_nmi", ["on_nmi", "NMI_Handler", "EXC_RETURN", "crash~", "HardFault_Handler", "EXC_RETURN",
+                           "victim~!", "reset"], [6]),
+}
+
+
+def check_guesses(text, wanted, guesses):
+    """The frames are WANTED, and those with these numbers are guesses."""
+    check(text, wanted)
+    found = [int(number) for number in re.findall(r"^\s*#(\d+) .*\[guessed\]", text, re.M)]
+    must(found == guesses and ("not proven" in text) == bool(guesses), f"guessed {found}, not {guesses}: {text[-400:]}")
+
+
+def late(board, image, where):
+    """A handler runs before that of the fault by which the CPU could not push: the machine itself says so."""
+    function, wanted, guesses = LATE[where]
+    check_guesses(in_handler(board, image, where, function=function), wanted, guesses)
+
+
+# Of a System Control Block: the architecture's bits, whatever this machine does.
+M4, M0 = 0x410fc240, 0x410cc200
+PUSH = {"MSTKERR": 1 << 4, "STKERR": 1 << 12, "STKOF": 1 << 20, "MUNSTKERR": 1 << 3, "UNSTKERR": 1 << 11,
+        "INVPC": 1 << 18}
+
+
+def copied(board, image, where, function):
+    """The words of a command that traces a copy of the memory in FUNCTION, and reads CONTROL."""
+    copy = f"{WORK}/{board}-{where}.ram"
+    regs = in_handler(board, image, where, function=function, copy=copy)
+
+    def run(control, size=256):
+        with open(f"{copy}.control", "wb") as f:
+            f.write(b"".join(struct.pack("<I", control.get(at, 0)) for at in range(0, size, 4)))
+        return trace(f"--memory={copy}@{BOARDS[board][2]:#x},{copy}.control@0xe000ed00", f"--regs={regs}", image)
+    return run
+
+
+def bits(board, image):
+    """In SysTick's handler: what it has interrupted is a guess if the CPU could not push something, and the handler of
+    a fault may wait."""
+    run = copied(board, image, "interrupt", "fail")
+    wanted = [*INTERRUPT, "work~!", "task"]
+
+    def case(name, guessed, control, size=256):
+        try:
+            check_guesses(run(control, size), wanted, [4] if guessed else [])
+        except Wrong as wrong:
+            raise Wrong(f"{name}: {wrong}") from None
+
+    for name, cfsr in PUSH.items():
+        case(f"{name}, none waits", False, {0: M4, 4: 15, 0x28: cfsr})
+        for waits in (12, 13, 14, 20, 21):
+            case(f"{name}, SHCSR bit {waits}", True, {0: M4, 4: 15, 0x24: 1 << waits, 0x28: cfsr})
+    for number in range(2, 8):
+        case(f"{number} waits", True, {0: M4, 4: 15 | number << 12, 0x28: 1 << 4})
+        case(f"{number} waits, pushed", False, {0: M4, 4: 15 | number << 12, 0x28: 0})
+        case(f"{number} waits, Cortex-M0, MPU", True, {0: M0, 4: 15 | number << 12, 0x94: 1})
+        case(f"{number} waits, Cortex-M0", False, {0: M0, 4: 15 | number << 12})
+    for number in (11, 14, 15, 16, 0x104):  # whose low bits are those of a fault
+        case(f"{number} waits", False, {0: M4, 4: 15 | number << 12, 0x28: 1 << 4})
+        case(f"{number} waits, Cortex-M0, MPU", False, {0: M0, 4: 15 | number << 12, 0x94: 1})
+    case("registers saved late", False, {0: M4, 4: 15, 0x24: 1 << 13, 0x28: 1 << 5 | 1 << 13})
+    case("handler at work", False, {0: M4, 4: 15, 0x24: 1, 0x28: 1 << 4})  # SysTick's own frame is not that
+    case("SFSR", True, {0: M4, 4: 15, 0x24: 1 << 20, 0xe4: 1 << 2})
+    for size in (4, 8, 0x24):
+        case(f"{size:#x} bytes", True, {0: M4, 4: 15}, size)
+    case("no CFSR", True, {0: M4, 4: 15, 0x24: 1 << 13}, 0x28)
+    case("no MPU_CTRL", True, {0: M0, 4: 15, 0x24: 1 << 13}, 0x94)
+
+
+def bits_below(board, image):
+    """In an NMI's handler, which has come into that of HardFault: the second exception is a guess."""
+    run = copied(board, image, "crossed", "on_nmi")
+    wanted = LATE["crossed"][1]
+    for control, guesses in (({0: M4, 4: 2, 0x28: 0}, []), ({0: M4, 4: 2, 0x28: 1 << 4}, [6]),
+                             ({0: M4, 4: 2, 0x24: 4, 0x28: 1 << 20}, [6]),
+                             ({0: M4, 4: 15, 0x24: 1, 0x28: 1 << 12}, [6]),
+                             ({0: M4, 4: 15, 0x28: 1 << 12}, []),
+                             ({0: M4, 4: 2 | 3 << 12, 0x28: 1 << 12}, [3, 6]),
+                             ({0: M4, 4: 3, 0x28: 1 << 12}, [3]),
+                             ({0: M0, 4: 2, 0x94: 1}, [6]), ({0: M0, 4: 2}, [])):
+        check_guesses(run(control), wanted, guesses)
 
 
 def wait_for(port):
@@ -325,7 +421,7 @@ def stopped(board, image):
     check(text, INTERRUPT + ["work~!", "task"])
     must("[guessed]" in text and "not proven" in text, "proven, though the handler may be that of a fault")
     with open(f"{copy}.control", "wb") as f:
-        f.write(struct.pack("<II", 0x410cc601, 15))  # CPUID, ICSR: in SysTick
+        f.write(struct.pack("<II", 0x410cc601, 15).ljust(256, b"\0"))  # CPUID, ICSR: in SysTick
     text = trace(f"--memory={copy}@{low:#x},{copy}.control@0xe000ed00",
                  "--regs=pc=0x%s,sp=0x%s,fp=0x%s,ra=0x%s,psp=%#x" % (*m.groups(), psp), image)
     check(text, INTERRUPT + ["work~!", "task"])
@@ -466,7 +562,10 @@ for name in BOARDS:
     tests[f"{name}/halted/wrong"] = (halted, "wrong", True)
     tests[f"{name}/zephyr"] = (from_zephyr,)
     tests[f"{name}/nuttx"] = (from_nuttx,)
+    tests[f"{name}/bits"] = (bits,)
     if name == "mps2-an386":
+        tests |= {f"{name}/late/{where}": (late, where) for where in LATE}
+        tests[f"{name}/bits/below"] = (bits_below,)
         tests[f"{name}/halted/overflow"] = (halted, "overflow", True)
         tests[f"{name}/described"] = (described,)
         tests[f"{name}/hostile"] = (hostile,)

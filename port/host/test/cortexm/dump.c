@@ -4,13 +4,16 @@
  * A firmware that has no tables on board: it prints its registers and stacks, and sfu-trace does the rest. Its command
  * line says where it crashes: "task"; "interrupt", which comes over the task; "fpu", the same where the task has used
  * the FPU, if there is one; "wrong", an exception that cannot return; "overflow", where the MPU keeps the CPU from
- * pushing registers, if there is one. cortexm_trace.py knows which functions are in the traces then.
+ * pushing registers, if there is one. In the same way the CPU loses what an NMI ("nmi") or SysTick ("pending") has
+ * interrupted, whose handler runs before that of the fault; an NMI comes into that handler ("both"), or into that of
+ * the fault ("crossed"). cortexm_trace.py knows which functions are in the traces then.
  */
 #include "board.h"
 #include "sfu_cortexm.h"
 #include "sfu_dump.h"
 
-#define NOINLINE __attribute__((__noinline__))
+#define NOINLINE  __attribute__((__noinline__))
+#define BARRIER() __asm__ volatile("dsb\n\tisb" : : : "memory")
 
 static void put(void *ctx, char c)
 {
@@ -26,8 +29,9 @@ static uint8_t task_stack[TASK_SIZE] __attribute__((__aligned__(8)));
 static struct sfu_dump_stack tasks = {0, TASK_WORDS, NULL};
 static struct sfu_dump dump = {.stacks = &tasks, .num_stacks = 1, .words = 64};
 
-SFU_CORTEXM_ENTRY(HardFault_Handler, crash)
-void crash(const struct sfu_cortexm_entry *entry)
+static const char *command;
+
+static void print_dump(const struct sfu_cortexm_entry *entry)
 {
     struct sfu_registers top;
 
@@ -39,6 +43,22 @@ void crash(const struct sfu_cortexm_entry *entry)
     board_print("\n");
     sfu_dump_print(&panic, &dump, &top);
     board_exit(false);
+}
+
+SFU_CORTEXM_ENTRY(NMI_Handler, on_nmi)
+void on_nmi(const struct sfu_cortexm_entry *entry)
+{
+    print_dump(entry);
+}
+
+SFU_CORTEXM_ENTRY(HardFault_Handler, crash)
+void crash(const struct sfu_cortexm_entry *entry)
+{
+    if (command[0] == 'c') {
+        *ICSR = 1u << 31;
+        BARRIER();
+    }
+    print_dump(entry);
 }
 
 NOINLINE void fail(void);
@@ -60,6 +80,10 @@ int read_sensor(int n)
 void SysTick_Handler(void);
 void SysTick_Handler(void)
 {
+    if (command[0] == 'b') {
+        *ICSR = 1u << 31;
+        BARRIER();
+    }
     board_print(read_sensor(7) == 7 ? "7\n" : "other\n");
 }
 
@@ -70,17 +94,62 @@ void PendSV_Handler(void)
     __asm__ volatile("ldr r0, =0xfffffff5\n\tbx r0");
 }
 
+enum { REGION = 256, NO_ACCESS = 0, KERNEL_READS = 5 };
+
+/* No execution, and little or no access to REGION bytes at START, except in the handlers of HardFault and NMI. */
+static void protect(const void *start, uint32_t access)
+{
+    *board_register(0xe000ed98) = 0;                                     /* MPU_RNR */
+    *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)start;            /* MPU_RBAR */
+    *board_register(0xe000eda0) = 1u << 28 | access << 24 | 7u << 1 | 1; /* MPU_RASR */
+    *board_register(0xe000ed94) = 5;                                     /* MPU_CTRL */
+    BARRIER();
+}
+
 /* The task's stack pointer runs into memory without access, where the CPU cannot push. */
 NOINLINE void overflow(void);
 void overflow(void)
 {
-    static uint8_t guard[256] __attribute__((__aligned__(256)));
+    static uint8_t guard[REGION] __attribute__((__aligned__(REGION)));
 
-    *board_register(0xe000ed98) = 0;                          /* MPU_RNR */
-    *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)guard; /* MPU_RBAR */
-    *board_register(0xe000eda0) = 1u << 28 | 7u << 1 | 1;     /* MPU_RASR: no execution, no access, 256 bytes, on */
-    *board_register(0xe000ed94) = 5;                          /* MPU_CTRL: on; off in HardFault */
-    __asm__ volatile("dsb\n\tisb\n\tmsr psp, %0\n\tudf #0" : : "r"(guard + sizeof guard / 2) : "memory");
+    protect(guard, NO_ACCESS);
+    __asm__ volatile("msr psp, %0\n\tudf #0" : : "r"(guard + sizeof guard / 2) : "memory");
+}
+
+NOINLINE void victim(void);
+void victim(void)
+{
+    __asm__ volatile("nop");
+}
+
+/* The task's stack pointer runs to where the CPU cannot push, but finds what looks like a frame of VICTIM, which never
+ * runs. Then exceptions pend, by the BITS of ICSR; or, if these are 0, it faults. */
+static void lose(uint32_t bits)
+{
+    enum { WORDS = 32 };
+    static uint32_t fake[REGION / 4] __attribute__((__aligned__(REGION)));
+    uint32_t *frame = &fake[WORDS - 8];
+
+    frame[5] = 0xffffffff;
+    frame[6] = (uint32_t)(uintptr_t)victim & ~1u;
+    frame[7] = 1u << 24;
+    protect(fake, KERNEL_READS);
+    __asm__ volatile("msr psp, %0" : : "r"(fake + WORDS) : "memory");
+    if (bits == 0)
+        __asm__ volatile("udf #0");
+    *ICSR = bits;
+    BARRIER();
+    for (;;) {
+    }
+}
+
+/* MemManage has a handler, of a lower priority than SysTick. */
+static void lose_to_tick(void)
+{
+    *SHCSR |= 1u << 16;
+    *board_register(0xe000ed18) = 0x80;       /* SHPR1 */
+    *board_register(0xe000ed20) = 0x40000000; /* SHPR3 */
+    lose(1u << 26);
 }
 
 NOINLINE void work(const char *what);
@@ -97,11 +166,15 @@ void work(const char *what)
         fail();
     if (what[0] == 'o')
         overflow();
+    if (what[0] == 'n')
+        lose(1u << 31);
+    if (what[0] == 'p' || what[0] == 'b')
+        lose_to_tick();
+    if (what[0] == 'c')
+        lose(0);
     *ICSR = what[0] == 'w' ? 1u << 28 : 1u << 26; /* PendSV or SysTick, now */
-    __asm__ volatile("dsb\n\tisb" : : : "memory");
+    BARRIER();
 }
-
-static const char *command;
 
 _Noreturn static void task(void)
 {
