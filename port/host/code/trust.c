@@ -570,6 +570,15 @@ static bool is_other_way(const struct code_state *state, const struct cfi_row *l
     return !same_rule(&last->cfa, &row->cfa) && is_at(&cfa, BASE_CFA, 0, false);
 }
 
+/* How many bytes at PC a row is for. What holds in front of an instruction that nobody knows is known: it may be there
+ * to fault. Data is none: what leads to it is no way. */
+static unsigned bytes_alone(const struct trust *t, uint64_t pc, const struct code_fact *fact)
+{
+    if (fact->size != 0)
+        return fact->size;
+    return t->cpu->data_end != NULL && t->cpu->data_end(t->all->decoder, pc) != 0 ? 0 : t->cpu->align;
+}
+
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
@@ -583,8 +592,7 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     if (t->finds)
         code_note_register(t->all, pc, fact, state);
     if (t->alone) {
-        /* What holds in front of an instruction that nobody knows is known: it may be there to fault. */
-        take_alone(t, pc, size != 0 ? size : t->cpu->align, &v);
+        take_alone(t, pc, bytes_alone(t, pc, fact), &v);
         return;
     }
     if (row == NULL || size == 0 || row->kind != CFI_RULES)

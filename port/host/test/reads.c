@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE: what port/host/code makes of each function with call frame
- * information, in bytes: one on a line; with -d also how many bytes of code without have rows. -t, -s: where an
- * interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's syscall enters.
+ * information, in bytes: one on a line; with -d also how many bytes of code without have rows, and which. -t, -s: where
+ * an interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's syscall
+ * enters.
  */
 #include "code/code.h"
 
@@ -29,6 +30,14 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
     put(symbol != NULL ? symbol->name : "-", report);
 }
 
+/* The code from the FIRST entry on that has rows only by the machine code. */
+static void put_derived(const struct cfi *cfi, size_t first, uint64_t bytes)
+{
+    printf("derived bytes %" PRIu64 "\n", bytes);
+    for (; first < cfi->num_fdes; first++)
+        printf("0x%" PRIx64 " rows %" PRIu64 "\n", cfi->fdes[first].start, cfi->fdes[first].size);
+}
+
 int main(int argc, char **argv)
 {
     struct code_entry_point entry = {0, 0, CODE_TRAP, true};
@@ -36,6 +45,7 @@ int main(int argc, char **argv)
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};
+    size_t described;
     int option;
 
     while ((option = getopt(argc, argv, "c:ds:t:")) != -1) {
@@ -47,13 +57,18 @@ int main(int argc, char **argv)
         }
     }
     if (optind != argc - 1 || !image_open(&image, argv[optind]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
-        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, &how, &sum)) {
+        !cfi_find_spans(&cfi, &spans)) {
+        fprintf(stderr, "%s\n", image.error);
+        return 1;
+    }
+    described = cfi.num_fdes;
+    if (!code_trust(&cfi, &spans, &how, &sum)) {
         fprintf(stderr, "%s\n", image.error);
         return 1;
     }
     printf("all bytes %" PRIu64 "\n", sum.bytes);
     put("sum", &sum);
     if (how.derive)
-        printf("derived bytes %" PRIu64 "\n", sum.derived);
+        put_derived(&cfi, described, sum.derived);
     return 0;
 }
