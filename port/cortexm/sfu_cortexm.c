@@ -460,6 +460,15 @@ static bool may_be_lost(const struct sfu_cortexm_fault *fault, bool reliable)
     return (has_pending_fault() || (at_work && reliable)) && (is_not_pushed(fault) || is_not_popped(fault));
 }
 
+/* Whether FAULT, the exception of an entry, may have come into the handler of a fault whose exception frame is lost. A
+ * walk on board asks at that frame; who reads a dump cannot. */
+static bool is_below_lost(const struct sfu_cortexm_fault *fault)
+{
+    if (!REASONS)
+        return fault->exception == NMI && (*control(MPU_CTRL) & MPU_ON) != 0;
+    return may_be_lost(fault, true);
+}
+
 /* Whether FRAME is what the exception of C's entry has interrupted. A walk may begin elsewhere, long after that
  * exception has returned. */
 static bool is_of_entry(const struct sfu_cortexm *c, const struct sfu_frame *frame)
@@ -709,8 +718,13 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
                           struct sfu_registers *top)
 {
     struct sfu_cortexm_fault fault;
+    int code = read_entry(cortexm, entry, top, &fault);
 
-    return read_entry(cortexm, entry, top, &fault);
+    if (code != SFU_OK || cortexm->target->trap_hook != NULL || !is_below_lost(&fault))
+        return code;
+    cortexm->lost = true;
+    set_exception_itself(top, entry);
+    return SFU_E_STACK;
 }
 
 /* Why a trace ends that has come to the other state of TrustZone. */

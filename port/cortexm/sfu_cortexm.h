@@ -110,7 +110,8 @@ void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic,
  * without fault registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than
  * EXC_RETURN as its PC, and a trace from there guesses, or says why it ends. The CPU has not pushed one in the
  * handler of a fault that says so; and in a handler whose priority is higher, which the CPU runs before the handler
- * of that fault. */
+ * of that fault. After sfu_cortexm_init_dump, the same if an exception has come into the handler of such a fault,
+ * because who reads the dump cannot know that a frame further down is lost. */
 int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
                           struct sfu_registers *top);
 

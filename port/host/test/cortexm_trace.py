@@ -317,6 +317,26 @@ def late(board, image, where):
     check_guesses(in_handler(board, image, where, function=function), wanted, guesses)
 
 
+def late_dump(board, image, where):
+    """The firmware's own dump says so, too: it begins with what the CPU could not push, or with what has come over
+    that."""
+    log = log_of(board, image, where)
+    must(re.search("sfu2 0+ begin", log), log[-300:])
+    wanted = ["EXC_RETURN", "fail~", *INTERRUPT[1:], *LATE[where][1][4:]] if where == "pending" else LATE[where][1][2:]
+    text = trace(image, text=log)
+    check(text, wanted, "trace ends (1): end of the stack: the outermost frame; guessed frames are not proven")
+    must(re.search(r"#1 .*\[guessed\]", text), text[-400:])
+
+
+def dump_here(board, image, where, guessed):
+    """A handler dumps itself. A dump that lacks the System Control Block does not say whether the CPU has pushed what
+    the handler has interrupted."""
+    text = trace(image, text=log_of(board, image, where))
+    wanted = ["dump_here", "SysTick_Handler", "EXC_RETURN", *(["victim~!", "reset"] if "lost" in where else
+                                                              ["work~!", "task"])]
+    check_guesses(text, wanted, [3] if guessed else [])
+
+
 # Of a System Control Block: the architecture's bits, whatever this machine does.
 M4, M0 = 0x410fc240, 0x410cc200
 PUSH = {"MSTKERR": 1 << 4, "STKERR": 1 << 12, "STKOF": 1 << 20, "MUNSTKERR": 1 << 3, "UNSTKERR": 1 << 11,
@@ -563,8 +583,13 @@ for name in BOARDS:
     tests[f"{name}/zephyr"] = (from_zephyr,)
     tests[f"{name}/nuttx"] = (from_nuttx,)
     tests[f"{name}/bits"] = (bits,)
+    tests[f"{name}/dump here/here"] = (dump_here, "here", True)
+    tests[f"{name}/dump here/scb"] = (dump_here, "scb", False)
     if name == "mps2-an386":
         tests |= {f"{name}/late/{where}": (late, where) for where in LATE}
+        tests |= {f"{name}/late dump/{where}": (late_dump, where) for where in LATE}
+        for where in ("here-lost", "scb-lost"):
+            tests[f"{name}/dump here/{where}"] = (dump_here, where, True)
         tests[f"{name}/bits/below"] = (bits_below,)
         tests[f"{name}/halted/overflow"] = (halted, "overflow", True)
         tests[f"{name}/described"] = (described,)

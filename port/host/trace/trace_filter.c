@@ -280,7 +280,7 @@ static void unwind_dump(struct filter *f)
     place_log_images(f, d);
     log_dump_sort(d);
     trace_space_init(&space, f->options, d->abi);
-    space.halted = false; /* a dump has what was interrupted */
+    space.halted = !d->known[0]; /* a dump has r0 if it begins with what was interrupted, and has been pushed */
     space.read = log_dump_read;
     space.ctx = d;
     if (d->pac != 0)

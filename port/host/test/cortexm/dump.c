@@ -6,9 +6,11 @@
  * the FPU, if there is one; "wrong", an exception that cannot return; "overflow", where the MPU keeps the CPU from
  * pushing registers, if there is one. In the same way the CPU loses what an NMI ("nmi") or SysTick ("pending") has
  * interrupted, whose handler runs before that of the fault; an NMI comes into that handler ("both"), or into that of
- * the fault ("crossed"). cortexm_trace.py knows which functions are in the traces then.
+ * the fault ("crossed"). SysTick's handler dumps itself ("here"; "here-lost", as "pending" does), with a copy of the
+ * System Control Block ("scb", "scb-lost"). cortexm_trace.py knows which functions are in the traces then.
  */
 #include "board.h"
+#include "sfu_arch.h"
 #include "sfu_cortexm.h"
 #include "sfu_dump.h"
 
@@ -24,25 +26,44 @@ static void put(void *ctx, char c)
 static struct sfu_panic panic = {.put = put};
 static struct sfu_cortexm cortexm;
 
-enum { TASK_SIZE = 1024, TASK_WORDS = 32 };
+enum { TASK_SIZE = 1024, TASK_WORDS = 32, CONTROL_WORDS = 60 };
+static uint32_t control[CONTROL_WORDS]; /* of the System Control Block */
 static uint8_t task_stack[TASK_SIZE] __attribute__((__aligned__(8)));
-static struct sfu_dump_stack tasks = {0, TASK_WORDS, NULL};
-static struct sfu_dump dump = {.stacks = &tasks, .num_stacks = 1, .words = 64};
+static struct sfu_dump_stack stacks[2] = {{0, TASK_WORDS, NULL}, {0xe000ed00, CONTROL_WORDS / 2, control}};
+static struct sfu_dump dump = {.stacks = stacks, .num_stacks = 1, .words = 64};
 
 static const char *command;
+
+static void print_registers(const struct sfu_registers *top)
+{
+    __asm__ volatile("mrs %0, psp" : "=r"(dump.psp));
+    stacks[0].addr = dump.psp;
+    board_print("psp ");
+    sfu_print_number(&panic, "0x", dump.psp, 16, 8);
+    board_print("\n");
+    sfu_dump_print(&panic, &dump, top);
+    board_exit(false);
+}
 
 static void print_dump(const struct sfu_cortexm_entry *entry)
 {
     struct sfu_registers top;
 
     (void)sfu_cortexm_registers(&cortexm, entry, &top);
-    __asm__ volatile("mrs %0, psp" : "=r"(dump.psp));
-    tasks.addr = dump.psp;
-    board_print("psp ");
-    sfu_print_number(&panic, "0x", dump.psp, 16, 8);
-    board_print("\n");
-    sfu_dump_print(&panic, &dump, &top);
-    board_exit(false);
+    print_registers(&top);
+}
+
+NOINLINE void dump_here(bool with_control);
+void dump_here(bool with_control)
+{
+    struct sfu_registers here = sfu_registers_here();
+    unsigned i;
+
+    for (i = 0; i < CONTROL_WORDS; i++)
+        control[i] = *board_register(0xe000ed00 + 4 * i);
+    if (with_control)
+        dump.num_stacks = 2;
+    print_registers(&here);
 }
 
 SFU_CORTEXM_ENTRY(NMI_Handler, on_nmi)
@@ -84,6 +105,8 @@ void SysTick_Handler(void)
         *ICSR = 1u << 31;
         BARRIER();
     }
+    if (command[0] == 'h' || command[0] == 's')
+        dump_here(command[0] == 's');
     board_print(read_sensor(7) == 7 ? "7\n" : "other\n");
 }
 
@@ -152,6 +175,13 @@ static void lose_to_tick(void)
     lose(1u << 26);
 }
 
+static bool is_lost(const char *where)
+{
+    while (*where != '-' && *where != '\0')
+        where++;
+    return *where != '\0';
+}
+
 NOINLINE void work(const char *what);
 void work(const char *what)
 {
@@ -168,7 +198,7 @@ void work(const char *what)
         overflow();
     if (what[0] == 'n')
         lose(1u << 31);
-    if (what[0] == 'p' || what[0] == 'b')
+    if (what[0] == 'p' || what[0] == 'b' || is_lost(what))
         lose_to_tick();
     if (what[0] == 'c')
         lose(0);
