@@ -96,7 +96,7 @@ enum {
     FROM_RECORD = SFU_FAST_KINDS << WORDS_BITS, NUMBERED = FROM_RECORD + SHORT_WORDS + 1,
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
-    WAY_BITS = 2, WAYS = 1 << WAY_BITS, /* saying names each */
+    WAY_BITS = 3, WAYS = 1 << WAY_BITS, /* saying names each */
     REGION_BITS = 5, /* of a tag, */
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
     MIN_ENTRIES = 256,
@@ -568,7 +568,7 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
  * The place is multiplied by an odd number, modulo 2^n: so PCs get different numbers if their distance is a power of
  * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
- * number of the entry: the lowest two of them say which entry of a set is tried first, and the others choose the set.
+ * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set.
  * The product's lower PC_BITS bits follow from the same bits of the place, since carries move upwards only. And what an
  * odd number has multiplied can be undone. So set and tag together tell the PC.
  *
@@ -1028,7 +1028,7 @@ INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag
 INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift, uint64_t behind)
 {
     struct found found = {0, NOT_FOUND};
-    uint64_t place;
+    uint64_t place, i;
     uint32_t tag;
 
     if (LIKELY(is_in_region(v, &v->region, behind))) {
@@ -1046,11 +1046,11 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift,
     found = entry_at(cache, place, tag);
     if (LIKELY(is_short(found.says)) || found.says < EMPTY)
         return found;
-    found = entry_at(cache, place ^ 1, tag);
-    if (UNLIKELY(found.says >= NOT_FOUND))
-        found = entry_at(cache, place ^ 2, tag);
-    if (UNLIKELY(found.says >= NOT_FOUND))
-        found = entry_at(cache, place ^ 3, tag);
+    for (i = 1; i < WAYS; i++) {
+        found = entry_at(cache, place ^ i, tag);
+        if (LIKELY(found.says < EMPTY))
+            break;
+    }
     return found;
 }
 
@@ -1059,15 +1059,14 @@ INLINE bool has_place(const struct trace *v, uint64_t behind)
 {
     const uint32_t *cache = v->cache;
     const struct region *region = is_in_region(v, &v->region, behind) ? &v->region : &v->other;
-    uint64_t place;
+    uint64_t place, i = 0;
 
     if (!is_in_region(v, region, behind))
         return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < SFU_FAST_REGIONS;
     place = place_of(behind, region, v->shift);
-    return is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
-           is_empty(__atomic_load_n(&cache[place ^ 1], __ATOMIC_RELAXED)) ||
-           is_empty(__atomic_load_n(&cache[place ^ 2], __ATOMIC_RELAXED)) ||
-           is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
+    while (i < WAYS && !is_empty(__atomic_load_n(&cache[place ^ i], __ATOMIC_RELAXED)))
+        i++;
+    return i < WAYS;
 }
 
 /* The rule for the lookup PC in front of BEHIND, which has none in the cache. Keeps it, perhaps. DONE: how many frames

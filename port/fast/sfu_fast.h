@@ -138,9 +138,9 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
  * traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With less, a trace that seldom finds its PCs in the cache stops using
  * it: such a trace takes up to a fifth longer than one without a cache. The cache covers code in at most
- * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^11 times as large as
- * the cache: 16 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
- * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
+ * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^10 times as large as
+ * the cache: 8 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
+ * half of the regions at most, and SFU_FAST_OUTSIDE sets of 8 entries. The cache can hold every rule with CFA = SP + a
  * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds. It can hold that of every frame record
  * (the caller's FP and, above it, the RA: where FP points, on RISC-V 16 bytes below) whose CFA is up to 2,040 above it.
  * It can also hold SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may
