@@ -103,21 +103,41 @@ static int open_data(const struct sfu_link *data)
     return code;
 }
 
-int sfu_link_start(const struct sfu_link *data, void (*put)(void *ctx, char c))
+int sfu_link_start(const void *data, void (*put)(void *ctx, char c))
 {
     started.panic.put = put;
-    return open_data(data);
+    return open_data((const struct sfu_link *)data);
 }
 
-int sfu_link_print(const struct sfu_link *data, const struct sfu_registers *top)
+/* sfu_arch.h does not know each CPU that sfu_panic.c is compiled for. */
+static uintptr_t mask(void)
 {
-    const uintptr_t before = sfu_mask_interrupts();
+#ifdef SFU_NUM_REGS
+    return sfu_mask_interrupts();
+#else
+    return 0;
+#endif
+}
+
+static void unmask(uintptr_t before)
+{
+#ifdef SFU_NUM_REGS
+    sfu_unmask_interrupts(before);
+#else
+    (void)before;
+#endif
+}
+
+int sfu_link_print(const void *data, const struct sfu_registers *top)
+{
+    uintptr_t before;
     int code;
 
     if (started.data != data && started.data != NULL)
-        (void)open_data(data);
+        (void)open_data((const struct sfu_link *)data);
+    before = mask();
     code = sfu_panic_print(&started.panic, top);
-    sfu_unmask_interrupts(before);
+    unmask(before);
     return code;
 }
 

@@ -45,17 +45,18 @@ struct sfu_link_memory {
     uint64_t start, size;
 };
 
-extern const struct sfu_link sfu_link_data __attribute__((__visibility__("hidden")));
+/* The structure, of a type that a second copy of this file, made with PREFIX, can declare as well. */
+extern const char sfu_link_data[] __attribute__((__visibility__("hidden")));
 
 /* The bodies of the calls below: DATA is sfu_link_data. A program that does not use them needs no sfu-link. */
-int sfu_link_start(const struct sfu_link *data, void (*put)(void *ctx, char c));
-int sfu_link_print(const struct sfu_link *data, const struct sfu_registers *top);
+int sfu_link_start(const void *data, void (*put)(void *ctx, char c));
+int sfu_link_print(const void *data, const struct sfu_registers *top);
 
 /* Opens the tables. PUT prints a character and must not take a lock; its CTX is NULL. Returns SFU_OK, or a code that
  * says what is wrong with the tables: each trace then ends with it. */
 static inline int sfu_panic_start(void (*put)(void *ctx, char c))
 {
-    return sfu_link_start(&sfu_link_data, put);
+    return sfu_link_start(sfu_link_data, put);
 }
 
 #ifdef SFU_NUM_REGS /* this CPU has a capture */
@@ -65,7 +66,7 @@ static inline __attribute__((__always_inline__)) int sfu_panic_here(void)
 {
     struct sfu_registers here = sfu_registers_here();
 
-    return sfu_link_print(&sfu_link_data, &here);
+    return sfu_link_print(sfu_link_data, &here);
 }
 #endif
 
@@ -86,7 +87,7 @@ static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr
     top.has_ra = false;
 #endif
     top.pc_kind = SFU_PC_EXACT;
-    return sfu_link_print(&sfu_link_data, &top);
+    return sfu_link_print(sfu_link_data, &top);
 }
 
 /* Stacks may also lie in the memory from LOW up to HIGH, all of which is mapped. The last call counts. */

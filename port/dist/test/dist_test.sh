@@ -85,7 +85,7 @@ parts() {
     mkdir $work/parts
     (cd $work/parts && "$@" -std=c99 -ffreestanding -I"$here" -I"$here/arch" \
         -I"$here"/port/{print,symbols,fast,depot} -c "${sources[@]}") &&
-        [ "$(find $work/parts -name '*.o' | wc -l)" = ${#sources[@]} ] && ! nm -uA $work/parts/*.o | grep -v ' sfu_'
+        [ "$(find $work/parts -name '*.o' | wc -l)" = ${#sources[@]} ] && ! nm -uA $work/parts/*.o | grep -v ' sfu_\| _GLOBAL_OFFSET_TABLE_$'
 }
 for level in -O0 -Os; do
     test "calls nothing: gcc $level" alone gcc $level -mno-red-zone -mgeneral-regs-only
@@ -112,7 +112,7 @@ test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.
 mine=$work/mine
 renamed() {
     make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
-    ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
+    ! sed 's/sfu_link_data//g' $mine/* | grep '[^.L]sfu_\|SFU_' || return 1 # that name is sfu-link's
     for cpu in x86_64 aarch64 s390x; do
         if [ $cpu = x86_64 ]; then compiler=gcc; else compiler=$cpu-linux-gnu-gcc; fi
         $compiler -std=c99 -O2 -ffreestanding -c $mine/mine_panic.c -o $work/mine.o || return 1
