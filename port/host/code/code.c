@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* It reads from top to bottom: facts, states, what an instruction does to them, and the ways through a function. */
-#include "code.h"
+#include "enter.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -981,6 +981,7 @@ void code_forget_edges(struct code_unit *unit)
         free(unit->edges);
         unit->edges = next;
     }
+    unit->is_piece = false;
     unit->dirty = true;
     unit->runs = 0;
 }
@@ -1973,6 +1974,29 @@ static void believe_restored(const struct run *r, struct code_state *state, uint
             state->reg[regs[i]] = unknown;
 }
 
+/* Whether a symbol at ADDR says that a function begins there. */
+static bool begins_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && symbol->function;
+}
+
+/* A call at the end of a unit without CFI leaves STATE. That it comes back is known where a label follows, and the code
+ * there takes off the frame of STATE. Once that is so, other states come to the label, too. */
+static void come_back(struct run *r, uint64_t next, const struct code_state *state)
+{
+    struct code_unit *behind = next == r->unit->end ? code_unit_at(r->code, next) : NULL;
+
+    if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL || begins_function(r->code, next))
+        return;
+    if (!behind->is_piece && !code_is_piece(r->code, next, state))
+        return;
+    behind->is_piece = true;
+    add_jump(r->code, r->unit, behind);
+    code_add_edge(r->code, next, state);
+}
+
 /* The instruction of FACT, at PC, is done with STATE. Returns whether that goes on behind it. */
 static bool take_step(struct run *r, struct code_state *state, struct code_fact *fact, uint64_t pc, bool give)
 {
@@ -1988,15 +2012,11 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
         depart(r, state, fact);
     if (fact->flow == CODE_CALL && !take_call(r, state, fact, pc, give))
         return false;
-    return comes_back(r, fact, pc);
-}
-
-/* Whether a symbol at ADDR says that a function begins there. */
-static bool begins_function(const struct code *code, uint64_t addr)
-{
-    const struct symbol *symbol = image_symbol(code->image, addr);
-
-    return symbol != NULL && symbol->addr == addr && symbol->function;
+    if (comes_back(r, fact, pc))
+        return true;
+    if (fact->flow == CODE_CALL && give)
+        come_back(r, pc + fact->size, state);
+    return false;
 }
 
 /* STATE comes to the end of the unit by no jump. Compilers do not let functions go on in others: a way that seems to is

@@ -301,6 +301,7 @@ struct code_unit {
     bool says_nothing; /* its CFI is no more than that it is called */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
+    bool is_piece;     /* calls in front of its start come back to it */
     bool bare;         /* it had CFI, which said nothing and was wrong */
     bool judged;       /* who enters it has been looked for */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */

@@ -23,7 +23,7 @@
 /* ---- Trials ---------------------------------------------------------------------------------------------------- */
 
 /* A way is followed no further than that: entries are short. */
-enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS };
+enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS, MAX_PIECE_STEPS = 512 };
 
 /* Where ways begin or meet. */
 struct block {
@@ -38,9 +38,10 @@ struct trial {
     struct block *blocks[MAX_BLOCKS];
     uint16_t by_pc[PLACES]; /* of blocks, + 1; or 0 */
     uint16_t work[MAX_BLOCKS];
-    unsigned num_blocks, num_work, steps;
+    unsigned num_blocks, num_work, steps, max_steps;
     uint64_t start;
     bool called;
+    bool piece; /* it begins within a function, whose frame its end must find */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -85,7 +86,7 @@ static void note_jump(struct trial *t, uint64_t pc, const struct code_state *sta
 {
     struct code_unit *unit = code_unit_at(t->code, pc);
 
-    if (unit == NULL || unit->start != pc || pc == t->start)
+    if (unit == NULL || unit->start != pc || pc == t->start || t->piece)
         return;
     if (!code_is_entry(t->code->cpu, state))
         unit->jumped_to = true;
@@ -155,7 +156,7 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
 static void note_return(struct trial *t, const struct code_state *state, const struct code_fact *fact)
 {
     if (code_is_left(t->code->cpu, state, fact))
-        t->ends->returns |= !t->crossed;
+        t->ends->returns |= !t->crossed || t->piece;
     else
         t->ends->returns_ill = true;
 }
@@ -295,7 +296,7 @@ static void follow(struct trial *t, struct block *block)
         memset(&fact, 0, sizeof fact);
         if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
             cpu->decode(t->code->decoder, &text, pc, &fact);
-        if (fact.size == 0 || t->steps++ == MAX_STEPS) {
+        if (fact.size == 0 || t->steps++ == t->max_steps) {
             t->ends->unknown = true;
             return;
         }
@@ -322,24 +323,26 @@ static void follow(struct trial *t, struct block *block)
     }
 }
 
-void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
+/* A trial of the code at ADDR, called or not, whose ways end in ENDS. */
+static struct trial *new_trial(struct code *code, uint64_t addr, bool called, struct code_ends *ends)
 {
     struct trial *t = zeroed(1, sizeof *t);
-    struct code_state state;
-    unsigned i;
 
     memset(ends, 0, sizeof *ends);
     t->code = code;
     t->ends = ends;
     t->start = addr;
-    t->called = kind == CODE_CALLED;
-    if (t->called) {
-        code_entry(code->cpu, &state);
-        name_kept(code->cpu, &state);
-    } else {
-        code_trap_entry(code->cpu, &state, kind);
-    }
-    arrive(t, addr, &state);
+    t->called = called;
+    t->max_steps = MAX_STEPS;
+    return t;
+}
+
+/* Follows T from STATE on to all of its ends, and frees it. */
+static void run_trial(struct trial *t, const struct code_state *state)
+{
+    unsigned i;
+
+    arrive(t, t->start, state);
     while (t->num_work > 0) {
         struct block *block = t->blocks[t->work[--t->num_work]];
 
@@ -349,6 +352,37 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
     for (i = 0; i < t->num_blocks; i++)
         free(t->blocks[i]);
     free(t);
+}
+
+void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
+{
+    struct trial *t = new_trial(code, addr, kind == CODE_CALLED, ends);
+    struct code_state state;
+
+    if (t->called) {
+        code_entry(code->cpu, &state);
+        name_kept(code->cpu, &state);
+    } else {
+        code_trap_entry(code->cpu, &state, kind);
+    }
+    run_trial(t, &state);
+}
+
+bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state)
+{
+    const bool called = state->caller == CALLER_KNOWN;
+    struct code_ends ends;
+    struct trial *t;
+
+    if ((!called && state->caller != CALLER_INTERRUPTED) || code_is_entry(code->cpu, state))
+        return false;
+    t = new_trial(code, addr, called, &ends);
+    t->piece = true;
+    t->max_steps = MAX_PIECE_STEPS;
+    run_trial(t, state);
+    if (ends.unknown || ends.resumes_ill || ends.returns_ill || ends.takes)
+        return false;
+    return called ? (ends.returns || ends.tail_calls) && !ends.resumes : ends.resumes && !ends.returns;
 }
 
 /* ---- Who it is ------------------------------------------------------------------------------------------------- */

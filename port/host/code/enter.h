@@ -24,6 +24,11 @@ struct code_ends {
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
 
+/* Whether the code at ADDR, which a symbol names, goes on with STATE, which a call in front of it leaves: each way from
+ * there on ends as that of the function or of the interrupt does, with the frame of STATE taken off the stack. Another
+ * code has another frame. */
+bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state);
+
 /* Entries of CFI that say nothing, of code that returns from an interrupt and is not seen to be called, go: their code
  * is as if it had none. What it leads to is forgotten. Returns whether there are any. */
 bool code_find_uncalled(struct code *code, const struct code_how *how);

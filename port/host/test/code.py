@@ -1468,6 +1468,46 @@ def finds(cpu):
     must("KIND" not in said, said)
 
 
+# Of a function and of an interrupt's entry (arm: none): what makes a frame, and what takes it off again and returns.
+PIECES = {
+    "x86_64": (("push %rbx", "pop %rbx\nret"), ("push %rax\npush %rbp", "pop %rbp\npop %rax\niretq")),
+    "aarch64": (("stp x29, x30, [sp, #-16]!", "ldp x29, x30, [sp], #16\nret"), (
+        "sub sp, sp, #32\nstp x0, x30, [sp]\nmrs x0, elr_el1\nstr x0, [sp, #16]",
+        "ldr x0, [sp, #16]\nmsr elr_el1, x0\nldp x0, x30, [sp]\nadd sp, sp, #32\neret")),
+    "s390x": (("stmg %r14, %r15, 112(%r15)\naghi %r15, -160", "lmg %r14, %r15, 272(%r15)\nbr %r14"), (
+        "stmg %r0, %r15, 512\naghi %r15, -304\nmvc 288(16, %r15), 0x150\nmvc 160(128, %r15), 512",
+        "mvc 640(16), 288(%r15)\nlmg %r0, %r15, 160(%r15)\nlpswe 640")),
+    "riscv64": (("addi sp, sp, -16\nSTORE ra, 0(sp)", "LOAD ra, 0(sp)\naddi sp, sp, 16\nret"), (
+        "addi sp, sp, -4*W\nSTORE ra, 0(sp)\nSTORE t0, W(sp)\ncsrr t0, mepc\nSTORE t0, 2*W(sp)",
+        "LOAD t0, 2*W(sp)\ncsrw mepc, t0\nLOAD t0, W(sp)\nLOAD ra, 0(sp)\naddi sp, sp, 4*W\nmret")),
+    "thumb": (("push {r4, lr}", "pop {r4, pc}"), None),
+}
+PIECES.update(riscv32=PIECES["riscv64"], arm=PIECES["thumb"])
+
+
+def pieces(cpu):
+    """A label behind a call is a piece of the text in front of it if it takes off the frame there; else nothing leads
+    to it: not if it takes off another one, if it does not end, nor if it is a function."""
+    call = {"x86_64": "call f", "s390x": "brasl %r14, f"}.get(cpu, "jal f" if cpu.startswith("riscv") else "bl f")
+    nop, jump = {"x86_64": ("nop", "jmp"), "s390x": ("nopr", "j")}.get(
+        cpu, ("nop", "j" if cpu.startswith("riscv") else "b"))
+    for (begin, end), called in ((texts, i == 0) for i, texts in enumerate(PIECES[cpu]) if texts is not None):
+        for kind, text, known in (
+                ("notype", end, True), ("notype", call + "\n" + end, True), ("notype", begin + "\n" + end, False),
+                ("notype", "1: %s\n%s 1b" % (nop, jump), False), ("function", end, False)):
+            image = build(cpu, "%s/piece-%s" % (WORK, cpu), [
+                ".text", ".globl _start", "_start: " + nop, callers(cpu, ["f", "entry"] if called else ["f"]),
+                ".balign 16", ".type f, %function", "f: " + RETURN.get(cpu, "ret"),
+                ".balign 16", ".type entry, %function", "entry: " + begin, call,
+                ".type label, %" + kind, "label: " + text])
+            where = {name: int(at, 16) for at, name in
+                     re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run("nm", image)[0])}
+            done = report(CODE, image, *(["-d"] if called else ["-t", "%x" % where["entry"]]))
+            rows = {pc for start, piece in done.items() if "rows" in piece
+                    for pc in range(int(start, 16), int(start, 16) + int(piece["rows"]))}
+            must(where["label"] - 2 in rows and (where["label"] in rows) == known, "%s: %s: %s" % (kind, text, done))
+
+
 def is_outermost(image, start, *options):
     """Whether the function at START has the one row that nobody called it: objdump prints a function without rows."""
     rows = table("x86_64", image, *options)
@@ -1931,6 +1971,8 @@ def test_trust():
         test("%s naked functions" % cpu, naked, cpu)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
+    for cpu in PIECES:
+        test("%s entries found: a label behind a call" % cpu, pieces, cpu)
     test("who has called the image's entry", firmware)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
