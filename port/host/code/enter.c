@@ -469,7 +469,9 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
         *why = "it calls what a register has that callers keep, and does not return: the first code of a thread";
         return CODE_START;
     }
-    if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown) {
+    /* ARM: each mode has its own SP, and exceptions' entries change modes. */
+    if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown &&
+        code->image->header.e_machine != EM_ARM) {
         *why = "it takes a stack of its own, and nothing leads back to another one";
         return CODE_START;
     }

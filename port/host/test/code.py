@@ -1378,7 +1378,8 @@ UNCALLED = {
     "aarch64": {"handler": "ret", "common": "ldp x0, x30, [sp], #16\neret",
                 "plain": "stp x0, x30, [sp, #-16]!\nbl handler\nb common"},
     "arm": {"handler": "bx lr", "common": "pop {r0, r1}\nrfeia sp!", "plain": "push {r0, r1}\nbl handler\nb common",
-            "returns": "push {r0, lr}\nbl handler\npop {r0, lr}\nsubs pc, lr, #4"},
+            "returns": "push {r0, lr}\nbl handler\npop {r0, lr}\nsubs pc, lr, #4",
+            "modes": "msr cpsr_c, r5\nmov r5, sp\nmsr cpsr_c, r7\nbl handler\n1: b 1b"},
 }
 
 
