@@ -1535,6 +1535,10 @@ def firmware():
         ".text", ".globl _start", "_start:", ".cfi_startproc\n.cfi_undefined rip\ncall f\nhlt\n.cfi_endproc\n"
         ".balign 16\nf: push %rbx\npop %rbx\nret"])
     must(table("x86_64", image, "--derive")[addresses("x86_64", image)["f"]][0] == "sp+8", "what it calls")
+    image = build("x86_64", WORK + "/both", [".text", ".globl _start", "_start: nop", callers("x86_64", ["both"]),
+                                             ".balign 16", "both: push %rbx\npop %rbx\nret"])
+    said = gen.gen("--size", "--entry=both:start", image)[1]
+    must(re.search(r"both\+0x0 .*have no row: .* entered in another way: .* a call, or at a start", said), said)
 
 
 def table(cpu, image, *options):
