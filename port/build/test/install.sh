@@ -28,8 +28,8 @@ files() { (cd "$1" && find . -type f -o -type l) | sed 's,^\./,,' | sort; }
 # ---- Files ----
 
 wanted() {
-    printf '%s\n' usr/bin/sfu-{gen,lint,link,trace} usr/share/man/man1/sfu-{gen,lint,trace}.1 usr/include/sfu/sfu.h \
-        usr/lib/libsfu.a usr/lib/pkgconfig/sfu.pc usr/lib/cmake/sfu/sfu-config{,-version}.cmake
+    printf '%s\n' usr/bin/sfu-{gen,lint,link,trace} usr/share/man/man1/sfu-{gen,lint,link,trace}.1 \
+        usr/include/sfu/sfu.h usr/lib/libsfu.a usr/lib/pkgconfig/sfu.pc usr/lib/cmake/sfu/sfu-config{,-version}.cmake
     find arch -name '*.h' | sed 's,^,usr/include/sfu/,'
 }
 installs() {
