@@ -295,9 +295,11 @@ def in_place(cpu, image, *options):
     first = read(image)
     gen("-q", *options, image)
     must(read(image) == first, "made again, they are others")
+    # gcc for s390x keeps FP in a floating-point register of a leaf, which sfu-lint notes of true tables, too.
+    known = ["--allow=unsafe-register"] if cpu == "s390x" else []
     for more in ([], ["--fp=auto"], ["--derive"], ["--find"]):
         gen("-q", *options, *more, image)
-        run("build/tools/sfu-lint", "--strict", "--quiet", image)
+        run("build/tools/sfu-lint", "--strict", "--quiet", *known, image)
     return after.section(".sframe")
 
 
@@ -537,10 +539,11 @@ def sampled():
 
 
 def allowed(file):
-    """longjmp and setcontext leave their frame in the middle: SP is not the CFA there."""
+    """longjmp and setcontext leave their frame in the middle: SP is not the CFA there, or is another stack's."""
     name = file + ".allow"
     lost = json.loads(gen("--json", "--size", file)[0])["findings"]
-    must(all("SP is not the CFA" in finding["what"] for finding in lost), str(lost))
+    left = ("the caller's SP is not the CFA", "the code has changed SP, and the CFA is not in reach")
+    must(all(finding["what"] in left for finding in lost), str(lost))
     write(name, "".join(finding["pc"] + "\n" for finding in lost).encode())
     return name
 
