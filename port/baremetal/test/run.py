@@ -192,7 +192,8 @@ def place_scenarios(cpu, kind):
         result[place] = [ILLEGAL, main_trace(cpu, [f"in_{place}", f"scenario_{place}"])]
         result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt([f"in_{place}", f"scenario_{place}_irq"]))]
     garbage = GARBAGE.get(cpu, "0x5a5a5a5a5a5a5a5a")
-    if kind.endswith(("-derive", "-find")):  # on_stack gives SP a value that nobody knows
+    # on_stack gives SP a value that nobody knows: sfu-gen, which makes the tables of RISC-V, leaves its row out.
+    if kind.endswith(("-derive", "-find")) or cpu.startswith("riscv"):
         return {name: (lines, False) for name, lines in result.items()}
     # A leaf function's caller is lost where a call keeps it on the stack, and s390x's CFA lies above SP.
     for sp, end in ("zero", BAD_STACK), ("ones", BAD_ADDRESS), ("misaligned", NOT_CODE):
