@@ -188,7 +188,7 @@ $(1)/symbols.o: $(1)/first.elf
 $(1)/%.elf: $(4) $(1)/kernel.ld port/baremetal/arm/machine.ld build/tools/sfu-gen
 	$(ARM_CC) $(ARM_CPU) $(ARM_LINK) $(5) -L$(1) -Tport/baremetal/arm/machine.ld \
 	    $$(filter %.o,$$^) -o $$@
-	build/tools/sfu-gen -q $(6) --strict --cfi=keep $$@
+	build/tools/sfu-gen -q $(6) --strict --allow=port/baremetal/test/lost $$@
 endef
 $(eval $(call arm_image,build/kernel/arm,,,$(call arm_objects,build/kernel/arm) \
     build/kernel/arm/port/baremetal/main.o,,--small))
