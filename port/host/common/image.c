@@ -1026,3 +1026,21 @@ const struct symbol *image_symbol(const struct image *image, uint64_t addr)
         return NULL;
     return symbol;
 }
+
+bool overwrite_file(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const uint8_t *from = bytes;
+
+    while (size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}

@@ -145,4 +145,7 @@ int compare_names(const char *a, const char *b);
 /* A copy of TEXT, to be freed. The same if there is no memory. */
 char *copied(const char *text);
 
+/* Writes SIZE bytes at OFFSET into the file that FD is, which stays what it is elsewhere. On failure errno says why. */
+bool overwrite_file(int fd, const void *bytes, size_t size, uint64_t offset);
+
 #endif

@@ -87,24 +87,6 @@ static void put_phdr(uint8_t *p, const struct image *image, const GElf_Phdr *ph)
 
 /* ---- In place -------------------------------------------------------------------------------------------------- */
 
-static bool overwrite(int fd, const void *bytes, size_t size, uint64_t offset)
-{
-    const uint8_t *from = bytes;
-
-    while (size > 0) {
-        ssize_t n = pwrite(fd, from, size, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        from += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
-}
-
 /* The linker's PT_GNU_SFRAME may speak of the objects' tables, which are not in memory. Returns its place in the file,
  * and what it must be in HEADER; or 0, if there is none or it is right. */
 static uint64_t find_table_segment(struct image *image, const struct section *section, uint8_t *header)
@@ -146,8 +128,9 @@ bool output_in_place(struct image *image, const struct section *section, const s
     store_number(type, sizeof type, big, image_tables_type(image));
     image_close(image); /* now, because libelf has the file mapped that is going to change */
     fd = open(image->file, O_WRONLY | O_CLOEXEC);
-    good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at) &&
-           (header_at == 0 || overwrite(fd, header, header_size, header_at));
+    good = fd >= 0 && overwrite_file(fd, padded, (size_t)size, offset) &&
+           overwrite_file(fd, type, sizeof type, type_at) &&
+           (header_at == 0 || overwrite_file(fd, header, header_size, header_at));
     if (!good)
         image_fail(image, "cannot be written: %s", strerror(errno));
     if (fd >= 0 && close(fd) != 0 && good)

@@ -484,24 +484,6 @@ static void say_summary(const char *json, const struct needs *needs)
     fputc('\n', stderr);
 }
 
-static bool write_at(int fd, const void *bytes, size_t size, uint64_t offset)
-{
-    const uint8_t *from = bytes;
-
-    while (size > 0) {
-        ssize_t n = pwrite(fd, from, size, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        from += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
-}
-
 /* The tables that sfu-gen has written into their file. */
 static uint8_t *read_tables(size_t *size)
 {
@@ -529,9 +511,9 @@ static void fill(const struct image *image, const struct needs *needs, const uin
     int fd = open(job.image, O_WRONLY | O_CLOEXEC);
 
     fill_facts(facts, image, &needs->place, &job.room, &needs->memory, &needs->names, called);
-    good = fd >= 0 && write_at(fd, facts, job.room.facts, at) &&
-           write_at(fd, needs->names.bytes, needs->names.size, at + (job.room.facts + 7) / 8 * 8) &&
-           write_at(fd, tables, tables_size, at + object_tables(&job.room));
+    good = fd >= 0 && overwrite_file(fd, facts, job.room.facts, at) &&
+           overwrite_file(fd, needs->names.bytes, needs->names.size, at + (job.room.facts + 7) / 8 * 8) &&
+           overwrite_file(fd, tables, tables_size, at + object_tables(&job.room));
     if (fd >= 0)
         good = close(fd) == 0 && good;
     if (!good)
