@@ -8,6 +8,7 @@
 static struct {
     const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
     struct sfu_range memory;
+    bool masking; /* interrupts are being masked, or that has faulted */
     struct sfu_panic panic;
 #ifndef SFU_NO_SYMBOLS
     struct sfu_symbols symbols;
@@ -109,13 +110,20 @@ int sfu_link_start(const void *data, void (*put)(void *ctx, char c))
     return open_data((const struct sfu_link *)data);
 }
 
-/* sfu_arch.h does not know each CPU that sfu_panic.c is compiled for. */
-static uintptr_t mask(void)
+/* Keeps interrupts away, where sfu_arch.h knows the CPU, and returns whether it did. On RISC-V this faults if the CPU is
+ * in another mode than SFU_RISCV_MODE says: the trace of that fault does not try it. */
+static bool mask(uintptr_t *before)
 {
 #ifdef SFU_NUM_REGS
-    return sfu_mask_interrupts();
+    if (started.masking)
+        return false;
+    started.masking = true;
+    *before = sfu_mask_interrupts();
+    started.masking = false;
+    return true;
 #else
-    return 0;
+    (void)before;
+    return false;
 #endif
 }
 
@@ -130,14 +138,16 @@ static void unmask(uintptr_t before)
 
 int sfu_link_print(const void *data, const struct sfu_registers *top)
 {
-    uintptr_t before;
+    uintptr_t before = 0;
+    bool masked;
     int code;
 
     if (started.data != data && started.data != NULL)
         (void)open_data((const struct sfu_link *)data);
-    before = mask();
+    masked = mask(&before);
     code = sfu_panic_print(&started.panic, top);
-    unmask(before);
+    if (masked)
+        unmask(before);
     return code;
 }
 

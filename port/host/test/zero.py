@@ -10,12 +10,15 @@ import subprocess
 import sys
 import threading
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, "test/lib")
+from check import finish, must, run, test
+
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
 LINK = os.path.abspath("build/tools/sfu-link")
 HERE = os.path.abspath("port/host/test/zero")
 DIST = os.path.abspath("build/dist")
-T = os.environ.get("T", "")
 LIMIT = 20  # seconds
 
 RISCV = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-serial", "stdio"]
@@ -48,32 +51,6 @@ HANDLER = ["panic", "handle", ENTRY] if CPU == "arm" else \
     ["panic", "handle", ENTRY, "broken [interrupted]", "kernel_main", START]
 
 
-class Wrong(Exception):
-    pass
-
-
-def must(condition, why):
-    if not condition:
-        raise Wrong(why)
-
-
-def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=WORK, text=True, timeout=600,
-                          check=False)
-    must(done.returncode == 0, "%s: status %d: %s" % (command[0], done.returncode, done.stdout[-800:]))
-    return done.stdout
-
-
-def test(name, function, *arguments, **how):
-    if T not in name:
-        return
-    try:
-        function(*arguments, **how)
-        print("ok", name, flush=True)
-    except (Wrong, subprocess.TimeoutExpired, OSError) as e:
-        print("not ok %s: %s" % (name, str(e).replace("\n", " | ")), flush=True)
-
-
 def traces(text):
     """The functions of each trace in TEXT, with marks, repeated frames written out, and how it ended."""
     result, frames = [], []
@@ -92,10 +69,10 @@ def traces(text):
     return result
 
 
-def boot(image):
+def boot(image, *more):
     """What the kernel prints until it is done."""
-    with subprocess.Popen([*QEMU, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-m", "128M",
-                           "-kernel", image], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with subprocess.Popen([*QEMU, *more, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-m",
+                           "128M", "-kernel", image], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as qemu:
         timer = threading.Timer(LIMIT, qemu.kill)
         timer.start()
@@ -140,11 +117,20 @@ def expect(text):
          "%s in %s" % (found, text))
 
 
-def kernel(name, flags, *more, linker=LD, change=("", "")):
+def kernel(name, flags, more=(), linker=LD, change=("", "")):
     image = "%s/%s.elf" % (WORK, name)
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
         image)
     expect(boot(image))
+
+
+def no_such_mode():
+    """The CPU has no S mode, which sfu_mask.h assumes: masking interrupts faults, once, and the fault has its trace."""
+    image = WORK + "/mode.elf"
+    run(LINK, *LD.split(), "-T", script("mode.ld", ("", "")), *compile_all("mode", ["-O2", "-DSTOP_AT_FAULT"]), "-o",
+        image)
+    found = traces(boot(image, "-cpu", "sifive-e51"))
+    must(found == [(["sfu_link_print", *PANIC], 1)], str(found))
 
 
 def main():
@@ -153,11 +139,15 @@ def main():
     for flags in (["-O2"], ["-Os", "-ffunction-sections"], ["-O0"], ["-O1", "-g"]):
         test("%s: %s" % (CPU, " ".join(flags)), kernel, flags[0], flags)
     test(CPU + ": position-independent", kernel, "pie", ["-O2", "-fpie"])
-    test(CPU + ": /DISCARD/ : { *(*) }", kernel, "discard", ["-O2"], change=("*(.eh_frame", "*(*) *(.eh_frame"))
-    test(CPU + ": --gc-sections", kernel, "gc", ["-Os", "-ffunction-sections"], "--gc-sections",
-         change=("*(.text.boot)", "KEEP(*(.text.boot))"))
+    test(CPU + ": /DISCARD/ : { *(*) }", kernel, "discard", ["-O2"], [], LD,
+         ("*(.eh_frame", "*(*) *(.eh_frame"))
+    test(CPU + ": --gc-sections", kernel, "gc", ["-Os", "-ffunction-sections"], ["--gc-sections"], LD,
+         ("*(.text.boot)", "KEEP(*(.text.boot))"))
+    if CPU == "riscv64":
+        test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
     if CPU in ("x86_64", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x
-        test(CPU + ": lld", kernel, "lld", ["-O2"], linker="ld.lld")
+        test(CPU + ": lld", kernel, "lld", ["-O2"], [], "ld.lld")
+    finish()
 
 
 main()

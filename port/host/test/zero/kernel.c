@@ -51,6 +51,11 @@ step void handle(struct frame *frame)
     if (nested++ == 0) {
         say("fault\n");
         sfu_panic_trap(FRAME_PC(frame), FRAME_SP(frame), FRAME_FP(frame), FRAME_RA(frame));
+#ifdef STOP_AT_FAULT
+        say("DONE\n");
+        for (;;)
+            sink++;
+#endif
     } else {
         panic("in a handler\n");
     }
