@@ -110,8 +110,8 @@ int sfu_link_start(const void *data, void (*put)(void *ctx, char c))
     return open_data((const struct sfu_link *)data);
 }
 
-/* Keeps interrupts away, where sfu_arch.h knows the CPU, and returns whether it did. On RISC-V this faults if the CPU is
- * in another mode than SFU_RISCV_MODE says: the trace of that fault does not try it. */
+/* Keeps interrupts away, where sfu_arch.h knows the CPU, and returns whether it did. On RISC-V this faults if the CPU
+ * is in another mode than SFU_RISCV_MODE says: the trace of that fault does not try it. */
 static bool mask(uintptr_t *before)
 {
 #ifdef SFU_NUM_REGS
