@@ -8,6 +8,7 @@
 static struct {
     const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
     struct sfu_range memory;
+    sfu_addr top; /* the SP where the last trace begins */
     bool masking; /* interrupts are being masked, or that has faulted */
     struct sfu_panic panic;
 #ifndef SFU_NO_SYMBOLS
@@ -27,32 +28,53 @@ static const uint8_t *bytes_at(const struct sfu_link *data, uint64_t offset)
     return (const uint8_t *)(uintptr_t)address_at(data, offset);
 }
 
-static bool set_stack(struct sfu_stack *stack, sfu_addr low, sfu_addr high)
+static bool is_in_part(sfu_addr low, sfu_addr high, sfu_addr addr)
 {
-    stack->low = low;
-    stack->high = high;
-    stack->bytes = (const void *)(uintptr_t)low; /* NOLINT(performance-no-int-to-ptr): no object is known there */
-    return true;
+    return low <= addr && addr <= high;
 }
 
-/* A sfu_find_stack_fn. The SP where one part ends and the next one begins is that of an empty stack. */
-static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+/* The part of the memory that ADDR lies in. The SP where one part ends and the next one begins is that of an empty
+ * stack. */
+static bool part_at(sfu_addr addr, struct sfu_range *part)
 {
     const struct sfu_link *data = started.data;
-    const struct sfu_link_memory *part = (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
+    const struct sfu_link_memory *memory =
+        (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
     bool found = false;
     uint64_t i;
 
-    (void)ctx;
-    for (i = 0; i < data->num_memory; i++, part++) {
-        const sfu_addr low = address_at(data, part->start), size = (sfu_addr)part->size;
+    for (i = 0; i < data->num_memory; i++, memory++) {
+        const sfu_addr low = address_at(data, memory->start), high = low + (sfu_addr)memory->size;
 
-        if (addr - low <= size && (!found || addr != low))
-            found = set_stack(stack, low, low + size);
+        if (is_in_part(low, high, addr) && (!found || addr != low)) {
+            part->low = low;
+            part->high = high;
+            found = true;
+        }
     }
-    if (found || started.memory.high == 0 || addr < started.memory.low || addr > started.memory.high)
+    if (found || started.memory.high == 0)
         return found;
-    return set_stack(stack, started.memory.low, started.memory.high);
+    *part = started.memory;
+    return is_in_part(part->low, part->high, addr);
+}
+
+/* A sfu_find_stack_fn. Several stacks may lie in one part, and nobody knows where each one ends. For instance, the
+ * trace begins on the stack of an exception, and leads to the stack of the interrupted code, which lies below: that one
+ * ends before the trace begins. */
+static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+{
+    struct sfu_range part;
+
+    (void)ctx;
+    if (!part_at(addr, &part))
+        return false;
+    if (addr < started.top && started.top <= part.high)
+        part.high = started.top - 1;
+    stack->low = part.low;
+    stack->high = part.high;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): no object is known there */
+    stack->bytes = (const void *)(uintptr_t)part.low;
+    return true;
 }
 
 #ifndef SFU_NO_SYMBOLS
@@ -145,6 +167,7 @@ int sfu_link_print(const void *data, const struct sfu_registers *top)
     if (started.data != data && started.data != NULL)
         (void)open_data((const struct sfu_link *)data);
     masked = mask(&before);
+    started.top = top->sp;
     code = sfu_panic_print(&started.panic, top);
     if (masked)
         unmask(before);

@@ -111,17 +111,18 @@ def script(name, change):
     return WORK + "/" + name
 
 
-def expect(text):
+def expect(text, mark):
     found = traces(text)
-    must(found == [(PANIC, 1), (FAULT, 1), (HANDLER, -13 if CPU == "arm" else 1)],
-         "%s in %s" % (found, text))
+    handler = [frame + mark if frame.endswith("[interrupted]") else frame for frame in HANDLER]
+    must(found == [(PANIC, 1), (FAULT, 1), (handler, -13 if CPU == "arm" else 1)], "%s in %s" % (found, text))
 
 
-def kernel(name, flags, more=(), linker=LD, change=("", "")):
+def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
+    """MARK: what stands behind an interrupted frame."""
     image = "%s/%s.elf" % (WORK, name)
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
         image)
-    expect(boot(image))
+    expect(boot(image), mark)
 
 
 def no_such_mode():
@@ -143,6 +144,10 @@ def main():
          ("*(.eh_frame", "*(*) *(.eh_frame"))
     test(CPU + ": --gc-sections", kernel, "gc", ["-Os", "-ffunction-sections"], ["--gc-sections"], LD,
          ("*(.text.boot)", "KEEP(*(.text.boot))"))
+    if CPU in ("x86_64", "riscv64", "riscv32"):
+        for stack, mark in ("stack_below", ""), ("stack_above", " [stack switch]"):
+            test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
+                 ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
     if CPU in ("x86_64", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x

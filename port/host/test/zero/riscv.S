@@ -25,11 +25,21 @@ start:
     .balign 4
     .globl trap_entry
 trap_entry:
+#ifdef FAULT_STACK
+    csrrw sp, mscratch, sp
+#endif
     addi sp, sp, -36*WORD
     STORE ra, 1*WORD(sp)
     each STORE
+#ifdef FAULT_STACK
+    csrr t0, mscratch
+    STORE t0, 2*WORD(sp)
+    addi t0, sp, 36*WORD
+    csrw mscratch, t0
+#else
     addi t0, sp, 36*WORD
     STORE t0, 2*WORD(sp)
+#endif
     csrr t0, mepc
     STORE t0, 32*WORD(sp)
     mv a0, sp
@@ -38,10 +48,19 @@ trap_entry:
     csrw mepc, t0
     LOAD ra, 1*WORD(sp)
     each LOAD
+#ifdef FAULT_STACK
+    LOAD sp, 2*WORD(sp)
+#else
     addi sp, sp, 36*WORD
+#endif
     mret
 
     .bss
     .balign 16
+    .globl stack_below, stack_above     /* of faults, where these have their own */
+    .skip 16384
+stack_below:
     .skip 16384
 stack_top:
+    .skip 16384
+stack_above:

@@ -13,6 +13,9 @@ struct frame {
 #define FAULT_SIZE  (*(const uint16_t *)frame->pc == 0x9002 ? 2 : 4)
 
 extern const char trap_entry[];
+#ifdef FAULT_STACK
+extern const char FAULT_STACK[]; /* its high end */
+#endif
 
 static inline void machine_putc(char c)
 {
@@ -22,4 +25,7 @@ static inline void machine_putc(char c)
 static inline void machine_init(void)
 {
     __asm__ volatile("csrw mtvec, %0" : : "r"(trap_entry));
+#ifdef FAULT_STACK
+    __asm__ volatile("csrw mscratch, %0" : : "r"(FAULT_STACK));
+#endif
 }

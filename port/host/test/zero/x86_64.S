@@ -82,18 +82,25 @@ invalid_entry:
     pop %rax
     iretq
 
-    .section .rodata
+    .data
     .balign 8
+    .globl gdt
 gdt:
     .quad 0
     .quad 0x00209a0000000000
+    .quad 0, 0                          /* a TSS, where there is one */
 gdt_register:
-    .word 15
+    .word 31
     .long gdt
 
     .bss
     .balign 4096
 tables:
     .skip 0x3000
+    .globl stack_below, stack_above     /* of faults, where these have their own */
+    .skip 16384
+stack_below:
     .skip 16384
 stack_top:
+    .skip 16384
+stack_above:
