@@ -221,12 +221,13 @@ static uint32_t running(void)
     return ipsr;
 }
 
-/* Whether the handler of a fault waits for that of an exception with a higher priority, which is served first. */
+/* Whether the handler of a fault waits, or may wait, for that of an exception with a higher priority, which is served
+ * first. Only the first of all that wait can be seen: behind an NMI there may be a HardFault. */
 static bool has_pending_fault(void)
 {
     const uint32_t pending = *control(ICSR) >> 12 & XPSR_EXCEPTION;
 
-    return (pending >= HARD_FAULT && pending <= SECURE_FAULT) ||
+    return (pending >= NMI && pending <= SECURE_FAULT) ||
            ((REASONS || ARMV8M) && (*control(SHCSR) & SHCSR_PENDING) != 0);
 }
 

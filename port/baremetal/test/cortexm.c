@@ -579,6 +579,14 @@ static void late_print(const struct sfu_cortexm_entry *entry)
     end();
 }
 
+/* A second NMI waits, which hides from VECTPENDING what waits behind it. */
+static void late_again(const struct sfu_cortexm_entry *entry)
+{
+    *ICSR = 1u << 31;
+    BARRIER();
+    late_print(entry);
+}
+
 static void late_here(const struct sfu_cortexm_entry *entry)
 {
     (void)entry;
@@ -633,6 +641,8 @@ static void late_start(void)
     sfu_cortexm_init(&late_cortexm, &late_panic, sframe_start, sframe_end, ram_start, ram_end);
     if (equal(what, "here"))
         on_late = late_here;
+    if (equal(what, "again"))
+        on_late = late_again;
 #if MAINLINE
     if (equal(what, "over") || equal(what, "over-enabled")) { /* the NMI comes into the handler of the fault */
         panic.put = put_and_interrupt;

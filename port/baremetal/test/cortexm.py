@@ -380,6 +380,7 @@ def tests(prefix, directory):
     late("bus", nmi, ["BusFault: exception entry could not push"], [])
     if mainline:
         late("nmi", nmi, push, ["exc", *VICTIM])
+        late("again", nmi, push, ["exc", *VICTIM])
         late("here", None, None, ["print_here", "late_here", "on_nmi", "NMI_Handler", "exc", *VICTIM])
         cases["late-over"] = lambda: check_over(board, image, "over")
     if mainline and not image.silent:
