@@ -6,6 +6,7 @@ each test.
 
 A program for each CPU is stopped by gdb in QEMU; its registers and its stack are then printed in the shape of each
 system, made up here. Which functions it was in is known from its source."""
+import functools
 import os
 import random
 import re
@@ -44,6 +45,8 @@ CPUS = {
               [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "xpsr"]),
     "arm": (["arm-none-eabi-gcc", "-mcpu=cortex-a7", "-marm"], "qemu-arm",
             [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "cpsr"]),
+    "s390x": (["s390x-linux-gnu-gcc", "-fno-pic", "-no-pie", "-march=z196"], "qemu-s390x",
+              [*("r%d" % n for n in range(16)), "pc"]),
 }
 
 
@@ -70,13 +73,13 @@ class Stopped:
                 process.kill()
         self.values = {name: int(value, 16) for name, value in re.findall(r"(?m)^(\w+)=(\w+)$", said)}
         self.pc = self.values["rip" if cpu == "x86_64" else "pc"]
-        self.sp = self.values["rsp" if cpu == "x86_64" else "sp"]
-        self.memory = read(WORK + "/stopped.stack")[:512]
+        self.sp = self.values[{"x86_64": "rsp", "s390x": "r15"}.get(cpu, "sp")]
+        self.memory = read(WORK + "/stopped.stack")
 
     def ask(self, port, registers):
         words = ["set pagination off", "target remote localhost:%d" % port, "break leaf", "continue", "stepi"]
         words += ['printf "%s=%%lx\\n", (unsigned long)$%s' % (name, name) for name in registers if name != "xpsr"]
-        words += ["dump binary memory %s/stopped.stack $sp $sp+320" % WORK]
+        words += ["dump binary memory %s/stopped.stack $sp $sp+%d" % (WORK, 1024 if self.cpu == "s390x" else 320)]
         for _ in range(50):
             said = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex",
                 word)],
@@ -89,7 +92,8 @@ class Stopped:
     def words(self, size=None):
         """(address, word) of the stack, of SIZE bytes each."""
         size = size or self.word
-        found = struct.unpack("<%d%s" % (len(self.memory) // size, "I" if size == 4 else "Q"), self.memory)
+        found = struct.unpack("%s%d%s" % (">" if self.cpu == "s390x" else "<", len(self.memory) // size,
+                                          "I" if size == 4 else "Q"), self.memory)
         return [(self.sp + size * n, word) for n, word in enumerate(found)]
 
     def rows(self, form, word, each, size=None, above=0):
@@ -404,6 +408,57 @@ def named(s, system):
         must("no trace: the log has no " in said or "call trace" in said, said[-600:])
 
 
+# ---- logs in pasted.txt ----
+
+def fill(s, lines):
+    """The lines of a log, with the numbers of the program."""
+    values = {**s.values, **{name: address(s, name, 8) for name in CHAIN[1:]}, "leaf": s.pc, "pc": s.pc, "sp": s.sp,
+              "base": s.base}
+    values.update({"moved_" + name: values[name] + 0x5600000 for name in (*CHAIN, "pc", "base")})
+    pushed_frame = [values.get(name, 0) for name in ("r0", "r1", "r2", "r3", "r12", "lr")] + [s.pc, 0x61000000]
+    values["msp"] = s.sp - 32 - 24
+    for line in lines:
+        row = re.match(r"@rows(4?) (.*?)\|(.*?)\|(\d+)(?:\|(.*))?$", line)
+        if line.startswith("@pushed "):
+            # What the CPU pushed, below which the handler has six words of its own.
+            words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
+            yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))
+        elif row is None:
+            yield line.format(**values)
+        else:
+            words, each = s.words(4 if row[1] else None), int(row[4])
+            for at in range(0, len(words) - each + 1, each):
+                yield " ".join([row[2].format(a=words[at][0], k=words[at][0] & 0xffff), *(row[3].format(w=word)
+                    for _, word in words[at:at + each])]) + (row[5] or "")
+
+
+def filled(s, lines):
+    return list(fill(s, lines))
+
+
+def pasted_log(stopped, cpu, expected, lines):
+    """EXPECTED: "trace", or functions that get names in this order; behind ";" what is said."""
+    s = stopped[cpu]
+    names, _, text = expected.partition(";")
+    for log in noisy(list(fill(s, lines))):
+        said = traced(s, log)
+        if names == "trace":
+            must(names_of_frames(said) == CHAIN, "%s: %s" % (names_of_frames(said), said[-1500:]))
+            must("no trace" not in said and said.count("trace ends") == 1, said[-1500:])
+        else:
+            must(re.findall(r"(?m)^        (\w+) at ", said) == names.split(), said[-1500:])
+            must(names_of_frames(said) == [], said[-1500:])
+        must(text.strip() in said, said[-1500:])
+
+
+def pasted_logs():
+    """(name, CPU, what is expected, lines) of each."""
+    logs = re.split(r"(?m)^== (.*?): (\w+): (.*)\n", read(os.path.dirname(os.path.abspath(__file__)) +
+        "/pasted.txt").decode())
+    for at in range(1, len(logs), 4):
+        yield logs[at], logs[at + 1], logs[at + 2], logs[at + 3].rstrip("\n").split("\n")
+
+
 # ---- lists of calls ----
 
 def address(s, function, offset=0):
@@ -518,6 +573,9 @@ def unknown(s):
         write(WORK + "/wrong", text)
         errors = run(TRACE, "--formats=%s/wrong" % WORK, s.image, stdin=b"", status=1)[1]
         must(why in errors, "%s" % errors)
+    write(WORK + "/System.map", run("nm", s.image)[0])
+    said = run(TRACE, "--map=%s/System.map" % WORK, stdin="\n".join(xen(s)).encode())[0].decode()
+    must("        leaf+0x" in said and "no trace: a dump needs an image" in said, said[-400:])
     must(b"No such file" in run(TRACE, "--formats=/absent", s.image, stdin=b"", status=1)[1], "absent")
 
 
@@ -547,7 +605,7 @@ def quiet(s):
 def hostile(stopped):
     """Lines that are cut, doubled, or have other characters, under the sanitizers."""
     chance = random.Random(55)
-    systems = [*WHOLE, *NAMED]
+    systems = [*WHOLE, *NAMED, *((cpu, functools.partial(filled, lines=lines)) for _, cpu, _, lines in pasted_logs())]
     for turn in range(200 if gen.LONG else 60):
         cpu, system = chance.choice(systems)
         lines = system(stopped[cpu])
@@ -573,8 +631,11 @@ def main():
     for cpu, system in WHOLE:
         test("%s %s" % (cpu, system.__name__), whole, stopped[cpu], system)
     for s in stopped.values():
+        s.base = min(int(at, 16) for at in re.findall(r"LOAD +\S+ (0x\w+)", run("readelf", "-lW", s.image)[0].decode()))
         s.symbols = {name: int(at, 16) & ~(s.cpu == "thumb") for at, name in re.findall(
             r"(?m)^([0-9a-f]+) \w (\w+)$", run("nm", s.image)[0].decode())}
+    for name, cpu, expected, lines in pasted_logs():
+        test("%s %s" % (cpu, name), pasted_log, stopped, cpu, expected, lines)
     test("a CPU that is not unwound", xtensa, stopped["riscv32"])
     test("lists of calls", lists, stopped["aarch64"])
     test("oopses of Linux", oops, stopped["x86_64"])

@@ -31,6 +31,7 @@ struct scan {
     char text[MOST_LINE + 1];
     size_t size;
     bool linked, took;
+    bool pc; /* the line has the PC */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static int hex_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Takes a hexadecimal number at AT. It ends where no word goes on. */
+/* Takes a hexadecimal number at AT, of which "0x" may be followed by spaces. It ends where no word goes on. */
 static bool take_hex(const struct scan *s, size_t at, struct number *n)
 {
     size_t i = at;
@@ -110,6 +111,8 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
     n->at = at;
     n->prefixed = s->text[i] == '0' && s->text[i + 1] == 'x';
     i += n->prefixed ? 2 : 0;
+    while (n->prefixed && s->text[i] == ' ')
+        i++;
     for (; hex_of(s->text[i]) >= 0 && n->digits < 17; i++, n->digits++)
         n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
     n->end = i;
@@ -154,7 +157,7 @@ static size_t skip_spaces(const struct scan *s, size_t at)
     return at;
 }
 
-/* Passes over another name of the same register: "/fp", "[r14]", "(r15)". */
+/* Passes over another name of the same register: "/fp", "[r14]", "(r15)"; or over its bits: "(/32)". */
 static size_t skip_other_name(const struct scan *s, size_t at)
 {
     const size_t first = skip_spaces(s, at);
@@ -163,6 +166,7 @@ static size_t skip_other_name(const struct scan *s, size_t at)
 
     if (open != '/' && close == '\0')
         return at;
+    i += open == '(' && s->text[i] == '/';
     if (!text_is_of_a_word(s->text[i]) || hex_of(s->text[i + 1]) > 9 + 6)
         return at;
     while (text_is_of_a_word(s->text[i]))
@@ -172,23 +176,31 @@ static size_t skip_other_name(const struct scan *s, size_t at)
     return s->text[i] == close && i - first <= 4 ? i + 1 : at;
 }
 
-/* Takes the number of a register behind its name, which ends at AT. */
-static bool take_value(const struct scan *s, size_t at, struct number *n)
+/* Finds the number of a register behind its name, which ends at AT. SIGN: whether a sign stands between them. It is no
+ * number of a register if another one follows (PC:SP), or if it is a heading. */
+static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
 {
     size_t i = skip_spaces(s, skip_other_name(s, at));
-    bool sign = s->text[i] != '\0' && strchr(":=-.", s->text[i]) != NULL;
     struct number selector;
 
-    i = skip_spaces(s, i + sign);
-    if (s->text[i] == ':' || s->text[i] == '=')
+    *sign = s->text[i] != '\0' && strchr(":=-.", s->text[i]) != NULL;
+    i = skip_spaces(s, i + *sign);
+    if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
         i = skip_spaces(s, i + 1);
-    if (take_hex(s, i, &selector) && !selector.prefixed && selector.digits <= 4 && s->text[selector.end] == ':' &&
+    if (take_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
         !is_space(s->text[selector.end + 1]))
         i = selector.end + 1;
     while (s->text[i] == '[' || s->text[i] == '<' || s->text[i] == '(')
         i++;
-    return take_hex(s, i, n) && (sign || n->prefixed || n->digits >= 8) && fits(s->d, n->value) &&
-           !(s->text[n->end] == ':' && hex_of(s->text[n->end + 1]) >= 0);
+    return take_hex(s, i, n) && fits(s->d, n->value) && s->text[n->end] != '+' /* a name: "add+0x4" */ &&
+           !(s->text[n->end] == ':' && (s->text[n->end + 1] == '\0' || hex_of(s->text[n->end + 1]) >= 0));
+}
+
+static bool take_value(const struct scan *s, size_t at, struct number *n)
+{
+    bool sign;
+
+    return find_value(s, at, n, &sign) && (sign || n->prefixed || n->digits >= 8);
 }
 
 /* Whether REG has a value. */
@@ -203,6 +215,23 @@ static bool is_set(const struct log_dump *dump, uint8_t reg)
                                  : true; /* others do not count */
 }
 
+/* A register that is none of a frame's. */
+static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
+{
+    if (reg == FORMAT_PSP) {
+        d->dump.psp = value;
+        d->dump.has_psp = true;
+    } else if (reg == FORMAT_MSP) {
+        d->msp = value;
+        d->has_msp = true;
+    } else if (reg == FORMAT_EXC_RETURN) {
+        d->exc_return = value;
+    }
+    d->others++;
+}
+
+/* Once PC and SP are known, what is known stays, in lines without the PC: other registers are another thread's, or an
+ * SP is that of another stack. */
 static void set_register(struct scan *s, uint8_t reg, uint64_t value)
 {
     struct dumps *d = s->d;
@@ -214,10 +243,12 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
         d->linked = reg == REGISTER_PC ? value : d->linked;
         return;
     }
+    if (reg != REGISTER_PC && is_set(dump, reg) && reg < FORMAT_PSP && dump->has_pc && dump->has_sp && !s->pc)
+        return;
     d->registers += !is_set(dump, reg);
     if (reg == REGISTER_PC) {
         dump->pc = d->moved = value;
-        dump->has_pc = d->has_moved = true;
+        dump->has_pc = d->has_moved = s->pc = true;
     } else if (reg == FORMAT_SP) {
         dump->sp = value;
         dump->has_sp = true;
@@ -227,14 +258,11 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     } else if (reg == FORMAT_RA) {
         dump->ra = value;
         dump->has_ra = true;
-    } else if (reg == FORMAT_PSP) {
-        dump->psp = value;
-        dump->has_psp = true;
-    } else if (reg == FORMAT_EXC_RETURN) {
-        d->exc_return = value;
     } else if (reg < LOG_REGISTERS) {
         dump->value[reg] = value;
         dump->known[reg] = true;
+    } else {
+        set_other(d, reg, value);
     }
 }
 
@@ -266,6 +294,27 @@ static size_t spaced_name(const struct scan *s, size_t at, char *name)
     return i - at;
 }
 
+/* The end of a name between AT and END, or behind the bracket that closes behind it: "(ra   ) = ". */
+static size_t behind_bracket(const struct scan *s, size_t at, size_t end)
+{
+    const char open = at > 0 ? s->text[at - 1] : '\0', close = open == '[' ? ']' : open == '(' ? ')' : '\0';
+    const size_t i = skip_spaces(s, end);
+
+    return close != '\0' && s->text[i] == close ? i + 1 : end;
+}
+
+/* A register of a line that is not taken yet: that the PC comes again with another value, or another register than SP,
+ * which several stacks of one dump have. */
+static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
+{
+    const struct log_dump *dump = &s->d->dump;
+
+    if (reg == REGISTER_PC && !s->linked && dump->has_pc && dump->has_sp && value != dump->pc)
+        s->pc = true;
+    if (reg < FORMAT_PSP && reg != FORMAT_SP && is_set(dump, reg))
+        s->took = true;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -280,7 +329,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
                        : formats_find(f, s->text + at, end - at, s->d->cpu, s->text);
     if (spaced > 0 && found != NULL)
         end = at + spaced;
-    if (!take_value(s, end, &n))
+    if (!take_value(s, behind_bracket(s, at, end), &n))
         return end;
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
         const size_t second = end + 1, behind = end_of_name(s, second);
@@ -288,7 +337,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         found = formats_find(f, s->text + second, behind - second, s->d->cpu, s->text);
     }
     if (!take)
-        s->took = s->took || (found != NULL && found->reg < FORMAT_EXC_RETURN && is_set(&s->d->dump, found->reg));
+        look_at_register(s, found != NULL ? found->reg : FORMAT_OTHER, n.value);
     else if (found != NULL)
         set_register(s, found->reg, n.value);
     else if (formats_find(f, s->text + at, end - at, UINT32_MAX, s->text) != NULL)
@@ -298,23 +347,51 @@ static size_t take_name(struct scan *s, size_t at, bool take)
     return n.end;
 }
 
-/* A register whose name is more than a word. Returns where it ends, or AT. */
+/* Where TEXT ends, which stands at AT; "*" in it is any text, as short as can be. Returns 0 if it does not. */
+static size_t match_phrase(const struct scan *s, size_t at, const char *text)
+{
+    bool any = false;
+    size_t i = at, size;
+
+    for (;; text += size + 1) {
+        size = strcspn(text, "*");
+        while (any && s->text[i] != '\0' && strncmp(s->text + i, text, size) != 0)
+            i++;
+        if (strncmp(s->text + i, text, size) != 0)
+            return 0;
+        i += size;
+        if (text[size] == '\0')
+            return i;
+        any = true;
+    }
+}
+
+/* A register whose name is more than a word; its number may stand in the next line. Returns where it ends, or AT, also
+ * if other registers may stand between. */
 static size_t take_phrase(struct scan *s, size_t at, bool take)
 {
     const struct formats *f = s->d->formats;
     struct number n;
-    size_t i;
+    size_t i, end;
+    bool sign;
 
     for (i = 0; i < f->num_texts; i++) {
         const struct format_text *t = &f->texts[i];
-        const size_t size = strlen(t->text);
 
-        if (t->kind != FORMAT_REGISTER || (t->cpus & s->d->cpu) == 0 || strncmp(s->text + at, t->text, size) != 0 ||
-            !take_value(s, at + size, &n))
+        if (t->kind != FORMAT_REGISTER || (t->cpus & s->d->cpu) == 0)
+            continue;
+        end = match_phrase(s, at, t->text);
+        if (end == 0)
+            continue;
+        if (take && s->text[end] == '\0' && t->text[strlen(t->text) - 1] == '(')
+            s->d->pending = (uint8_t)(t->reg + 1);
+        if (!find_value(s, end, &n, &sign) || !(n.prefixed || n.digits >= 8 || hex_of(s->text[n.at]) <= 9))
             continue;
         if (take)
             set_register(s, t->reg, n.value);
-        return n.end;
+        else
+            look_at_register(s, t->reg, n.value);
+        return strchr(t->text, '*') != NULL ? at : n.end;
     }
     return at;
 }
@@ -325,7 +402,12 @@ static void scan_registers(struct scan *s, bool take)
     size_t i = 0, end;
 
     while (i < s->size) {
-        if (!text_is_of_a_word(s->text[i]) || (i > 0 && text_is_of_a_word(s->text[i - 1]))) {
+        if (!is_space(s->text[i]) && !text_is_of_a_word(s->text[i])) {
+            end = take_phrase(s, i, take);
+            i = end > i ? end : i + 1;
+            continue;
+        }
+        if (is_space(s->text[i]) || (i > 0 && text_is_of_a_word(s->text[i - 1]))) {
             i++;
             continue;
         }
@@ -384,6 +466,11 @@ static bool is_blank(const struct scan *s, size_t from, size_t to)
     for (; from<to; from = end> from ? end : from + 1) {
         for (end = from; end < to && text_is_of_a_word(s->text[end]);)
             end++;
+        if (s->text[from] == '<') { /* the name of a place */
+            while (end < to && s->text[end] != '>')
+                end++;
+            continue;
+        }
         for (i = 0; i < sizeof words / sizeof words[0]; i++)
             if (end - from == strlen(words[i]) && memcmp(s->text + from, words[i], end - from) == 0)
                 break;
@@ -393,25 +480,42 @@ static bool is_blank(const struct scan *s, size_t from, size_t to)
     return true;
 }
 
-/* Whether nothing but numbers follows AT. */
+/* Whether what stands from AT on, to the end of the line, is no more than a character for each of SIZE bytes, behind
+ * two spaces or in bars. */
+static bool are_characters(const struct scan *s, size_t at, size_t size)
+{
+    const size_t from = skip_spaces(s, at);
+
+    return (from >= at + 2 || s->text[from] == '|') && s->size - from <= size + 2;
+}
+
+/* Whether nothing but numbers follows AT, and perhaps the same bytes as characters. */
 static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num)
 {
     unsigned i;
+    size_t size = 0;
 
     for (i = 0; i < num; i++) {
         if (!is_blank(s, at, list[i].at))
             return false;
         at = list[i].end;
+        size += list[i].digits / 2;
     }
-    return is_blank(s, at, s->size);
+    return is_blank(s, at, s->size) || are_characters(s, at, size);
+}
+
+static bool is_near(uint64_t sp, uint64_t addr)
+{
+    return addr >= sp ? addr - sp < NEAR_ABOVE : sp - addr <= NEAR_BELOW;
 }
 
 static bool is_near_sp(const struct dumps *d, uint64_t addr)
 {
-    const uint64_t sp = d->dump.has_sp ? d->dump.sp : d->dump.psp;
+    const struct log_dump *dump = &d->dump;
 
-    return (d->dump.has_sp || d->dump.has_psp) && addr % 4 == 0 &&
-           (addr >= sp ? addr - sp < NEAR_ABOVE : sp - addr <= NEAR_BELOW);
+    return addr % 4 == 0 && ((dump->has_sp && is_near(dump->sp, addr)) ||
+                             (!dump->has_sp && dump->has_psp && is_near(dump->psp, addr)) ||
+                             (!dump->has_sp && d->has_msp && is_near(d->msp, addr)));
 }
 
 /* Bytes of two digits: "20001f40  00 11 22 ..", behind an address, at least four. */
@@ -450,10 +554,22 @@ static bool take_index_line(struct scan *s)
     return true;
 }
 
-/* Whether a line of NUM numbers without ":" may be an address and words: as many as a power of two. */
-static bool may_be_words(unsigned num)
+/* Whether a line of NUM numbers without ":" may be an address and words: as many as a power of two; or one word, where
+ * the last line's words end. */
+static bool may_be_words(const struct dumps *d, uint64_t addr, unsigned num)
 {
-    return num > 2 && ((num - 1) & (num - 2)) == 0;
+    return num > 2 ? ((num - 1) & (num - 2)) == 0
+                   : num == 2 && d->follow && addr == (has_words(d) ? d->run_addr + d->run_size : d->dump.sp);
+}
+
+/* Whether AT, where an address ends, says that words follow. */
+static bool is_behind_address(const struct scan *s, size_t at)
+{
+    size_t i = skip_spaces(s, at);
+
+    if (s->text[i] == '<' && strchr(s->text + i, '>') != NULL)
+        i = skip_spaces(s, (size_t)(strchr(s->text + i, '>') - s->text) + 1);
+    return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
 }
 
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
@@ -465,24 +581,24 @@ static bool take_word_line(struct scan *s)
 
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
         return false;
+    behind = is_behind_address(s, list[0].end);
+    if (s->d->top && !s->d->dump.has_sp && behind && num > 1)
+        set_register(s, FORMAT_SP, list[0].value);
     near = is_near_sp(s->d, list[0].value);
-    behind = s->text[list[0].end] == ':' || (s->text[list[0].end] == ' ' && s->text[list[0].end + 1] == ':') ||
-             s->text[list[0].end] == '|';
     if ((near || behind) && take_byte_line(s, &list[0]))
         return true;
     marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
-    if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(num))) ||
+    if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
         !only_numbers(s, list[0].end, list + 1, num - 1))
         return false;
     (void)add_words(s->d, list[0].value, list + 1, num - 1);
     return true;
 }
 
-/* Words behind the address that a text has named: "de00:" and columns of 9 characters, of the addresses that end so; or
- * words alone. */
+/* Words behind the address that a text has named: "de00:" and columns of the addresses that end so; or words alone. */
 static bool take_following(struct scan *s)
 {
-    enum { KEY = 4, COLUMN = 9, LEAST_BARE = 2 };
+    enum { KEY = 4, LEAST_BARE = 2 };
     struct number list[MOST_NUMBERS], key;
     unsigned num;
     size_t at = 0;
@@ -495,7 +611,8 @@ static bool take_following(struct scan *s)
         if (!are_words(list, num))
             return false;
         (void)add_words(s->d,
-                        (s->d->next & ~UINT64_C(0xffff)) + key.value + 4 * ((list[0].at - key.end - 2) / COLUMN),
+                        (s->d->next & ~UINT64_C(0xffff)) + key.value +
+                            list[0].digits / 2 * ((list[0].at - key.end - 2) / (list[0].digits + 1)),
                         list, num);
         return true;
     }
@@ -529,38 +646,76 @@ static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct n
     return num;
 }
 
+/* Whether SIGN stands before the number at AT. */
+static bool is_behind(const struct scan *s, size_t at, char sign, size_t *where)
+{
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    *where = at > 0 ? at - 1 : 0;
+    return at > 0 && s->text[at - 1] == sign;
+}
+
+/* Whether the number at AT has the name of a register that is none of a return address: "mtval=". */
+static bool is_of_another(const struct scan *s, size_t at)
+{
+    static const char *const names[] = {"lr", "ra", "pc", "ip", "ret"};
+    size_t end, from, i;
+
+    if (!is_behind(s, at, '=', &end))
+        return false;
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
+        from--;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
+            return false;
+    return true;
+}
+
 /* A line of a list: a number first, or "#" and one; and an address at its end, or behind its number. */
 static size_t take_list_line(struct scan *s, struct named_address *list, size_t num)
 {
     struct number numbers[MOST_NUMBERS];
     unsigned found = find_numbers(s, 0, numbers, 8);
+    size_t where;
 
     if (strstr(s->text, "+0x") != NULL) /* "name+0x12/0x34", which is more than an address */
         return num;
-    if (found == 0) {
-        s->d->list = s->d->list && (s->size == 0 || strstr(s->text, "trace") != NULL);
+    while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where)) /* a distance */
+        found--;
+    if (found == 0 || is_of_another(s, numbers[found - 1].at)) {
+        s->d->list = s->d->list && (s->size == 0 || (found == 0 && strstr(s->text, "trace") != NULL));
         return num;
     }
     s->took = true;
     if (strncmp(s->text + skip_spaces(s, 0), "code", 4) == 0)
         return num;
-    return add_named(list, num, numbers[found - 1].value, true);
+    return add_named(list, num, numbers[found - 1].value,
+                     !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
 }
 
-/* "#1  0x... in f ()", as debuggers and sanitizers print frames. */
+/* "#1  0x... in f ()", "bt#1: pc 0x...": as debuggers, sanitizers and kernels print frames. An address behind "pc" has
+ * been made that of an instruction. */
 static size_t take_frame_line(struct scan *s, struct named_address *list, size_t num)
 {
     size_t at = skip_spaces(s, 0), digits;
+    bool is_call = false, is_pc;
     struct number n;
 
+    if (strncmp(s->text + at, "bt#", 3) == 0)
+        at += 2;
     if (s->text[at] != '#')
         return num;
     for (digits = at + 1; s->text[digits] >= '0' && s->text[digits] <= '9'; digits++)
-        continue;
-    at = skip_spaces(s, digits);
-    if (digits == 1 || !take_hex(s, at, &n) || !n.prefixed || n.digits < 6)
+        is_call = is_call || s->text[digits] != '0';
+    if (digits == at + 1)
         return num;
-    return add_named(list, num, n.value, strncmp(s->text + digits - 1, "0 ", 2) != 0 || s->text[digits - 2] != '#');
+    at = skip_spaces(s, digits + (s->text[digits] == ':'));
+    is_pc = strncmp(s->text + at, "pc ", 3) == 0;
+    if (!take_hex(s, at + (is_pc ? 3 : 0), &n) || !(n.prefixed ? n.digits >= 6 : is_pc && n.digits >= 8))
+        return num;
+    return add_named(list, num, n.value, is_call && !is_pc);
 }
 
 /* "PC 0x... (0xBASE+0xOFFSET) [ 0] NAME": frames of EDK II, whose images begin at BASE. */
@@ -598,23 +753,94 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             continue;
         s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
         s->linked = s->linked || t->kind == FORMAT_LINKED;
-        s->d->list = s->d->list || t->kind == FORMAT_LIST;
+        s->d->list = s->d->list || (t->kind == FORMAT_LIST && find_numbers(s, behind, numbers, 6) == 0);
+        s->d->top = s->d->top || t->kind == FORMAT_TOP;
         if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
             num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
         if (t->kind == FORMAT_FROM && find_numbers(s, behind, numbers, 8) > 0) {
-            s->d->follow = true;
+            s->d->follow = s->took = true;
             s->d->next = numbers[0].value;
         }
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
-            s->d->follow = true;
+            s->d->follow = s->took = true;
             s->d->next = s->d->dump.sp;
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
             s->d->base = numbers[0].value;
         }
+        if (t->kind == FORMAT_MOVED && find_numbers(s, behind, numbers, 6) > 0) {
+            s->d->has_slide = true;
+            s->d->slide = numbers[0].value;
+        }
     }
     return num;
+}
+
+/* ---- Rows of registers ----------------------------------------------------------------------------------------- */
+
+/* What the register with DWARF number N is here. */
+static uint8_t row_register(const struct dumps *d, uint8_t n)
+{
+    const struct registers *r = abi_registers(d->abi);
+
+    if (abi_is_arm(d->abi) && n == 15)
+        return REGISTER_PC;
+    if (n == r->sp)
+        return FORMAT_SP;
+    if (r->link && n == r->ra)
+        return FORMAT_RA;
+    return n == r->fp && !abi_is_arm(d->abi) ? (uint8_t)FORMAT_FP : n;
+}
+
+/* Numbers alone from AT on: registers from the one that d->row says. */
+static bool take_row(struct scan *s, size_t at, bool take)
+{
+    enum { NUM_ROW = 16 };
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, at, list, 8);
+    unsigned i;
+
+    if (num < 2 || !are_words(list, num) || !only_numbers(s, at > 0 ? at : list[0].at, list, num))
+        return false;
+    for (i = 0; i < num && s->d->row <= NUM_ROW; i++) {
+        const uint8_t reg = row_register(s->d, (uint8_t)(s->d->row - 1));
+
+        if (take)
+            set_register(s, reg, list[i].value);
+        else
+            look_at_register(s, reg, list[i].value);
+        s->d->row++;
+    }
+    if (s->d->row > NUM_ROW)
+        s->d->row = 0;
+    return true;
+}
+
+/* A line with registers that have no names, or one of those behind it. */
+static bool take_rows(struct scan *s, bool take)
+{
+    const struct formats *f = s->d->formats;
+    const uint8_t before = s->d->row;
+    bool taken = false;
+    size_t i;
+
+    for (i = 0; i < f->num_texts && s->d->abi != 0 && !taken; i++) {
+        const struct format_text *t = &f->texts[i];
+        const char *found = t->kind == FORMAT_ROW && (t->cpus & s->d->cpu) != 0 ? strstr(s->text, t->text) : NULL;
+
+        if (found == NULL || (found > s->text && text_is_of_a_word(found[-1])))
+            continue;
+        s->d->row = (uint8_t)(t->reg + 1);
+        taken = take_row(s, (size_t)(found - s->text) + strlen(t->text), take);
+    }
+    if (!taken) {
+        s->d->row = before;
+        taken = before != 0 && take_row(s, 0, take);
+    }
+    if (!taken || !take)
+        s->d->row = taken ? before : 0;
+    return taken;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -638,11 +864,24 @@ static bool take_lines(struct scan *s, bool follow)
 {
     struct number list[MOST_NUMBERS];
     const unsigned num = find_numbers(s, 0, list, 8);
-    const bool addressed = num > 0 && (s->text[list[0].end] == ':' || (num > 2 && (num & (num - 1)) != 0));
+    const bool addressed = num > 0 && (s->text[list[0].end] == ':' || (num > 2 && (num & (num - 1)) != 0) ||
+                                       (num == 2 && may_be_words(s->d, list[0].value, num)));
 
     if (follow && !addressed && take_following(s))
         return true;
     return take_word_line(s) || (follow && take_following(s));
+}
+
+/* Whether addresses of the line are those that the image was linked to. */
+static bool is_linked(const struct scan *s)
+{
+    const struct formats *f = s->d->formats;
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++)
+        if (f->texts[i].kind == FORMAT_LINKED && strstr(s->text, f->texts[i].text) != NULL)
+            return true;
+    return false;
 }
 
 bool dumps_ends(struct dumps *d, const char *text, size_t size)
@@ -655,9 +894,25 @@ bool dumps_ends(struct dumps *d, const char *text, size_t size)
         return true;
     if (d->list || !(has_words(d) || (d->dump.has_pc && d->dump.has_sp)) || !begin_scan(&s, d, text, size))
         return false;
-    /* A PC that is known comes again, or another register behind the words of a stack. */
-    scan_registers(&s, false);
-    return s.took && has_words(d);
+    s.linked = is_linked(&s);
+    if (!take_rows(&s, false))
+        scan_registers(&s, false);
+    return s.pc || (s.took && has_words(d));
+}
+
+/* The number that stands alone in a line, of a register whose name is the end of the line before. */
+static bool take_pending(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const uint8_t reg = (uint8_t)(s->d->pending - 1);
+
+    if (s->d->pending == 0)
+        return false;
+    s->d->pending = 0;
+    if (find_numbers(s, 0, list, 8) != 1 || !only_numbers(s, list[0].at, list, 1))
+        return false;
+    set_register(s, reg, list[0].value);
+    return true;
 }
 
 size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_address *list)
@@ -676,7 +931,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     else if (num == 0)
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
-    if (num == 0) {
+    if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
         scan_registers(&s, true);
         s.took = s.took || take_index_line(&s) || take_lines(&s, follow);
     }
@@ -702,6 +957,7 @@ static bool is_pushed_at(const struct dumps *d, uint64_t addr)
 
 static void pop_exception(struct dumps *d)
 {
+    enum { BELOW = 256 /* bytes of a handler's own below what the CPU pushed */ };
     struct log_dump *dump = &d->dump;
     uint64_t at = dump->has_sp ? dump->sp : dump->psp;
     uint8_t psr[4];
@@ -710,7 +966,10 @@ static void pop_exception(struct dumps *d)
         return;
     if (!(dump->has_sp && is_pushed_at(d, at)) && dump->has_psp)
         at = dump->psp;
-    if (!(dump->has_sp || dump->has_psp) || !is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr))
+    if (!dump->has_sp && d->has_msp && !(dump->has_psp && is_pushed_at(d, at)))
+        for (at = d->msp; at < d->msp + BELOW && !is_pushed_at(d, at); at += 4)
+            continue;
+    if (!is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr))
         return;
     dump->sp = at + 32 + (d->exc_return != 0 && (d->exc_return & 16) == 0 ? 72 : 0) +
                ((load_number(psr, 4, d->big) >> 9 & 1) != 0 ? 4 : 0);
@@ -741,8 +1000,9 @@ bool dumps_finish(struct dumps *d)
     }
     if (abi_is_arm(d->abi))
         finish_arm(d);
-    return (dump->has_pc && d->registers > 1) || (d->begun && (d->foreign > 3 || d->unknown > 3)) ||
-           d->foreign > LOOK_UNKNOWN || d->unknown >= LOOK_UNKNOWN;
+    return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun)) ||
+           (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||
+           d->unknown >= LOOK_UNKNOWN;
 }
 
 void dumps_clear(struct dumps *d)

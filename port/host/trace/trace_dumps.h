@@ -29,13 +29,19 @@ struct dumps {
     unsigned registers;     /* how many are known */
     unsigned foreign;       /* names of registers of other CPUs */
     unsigned unknown;       /* names with a number that may be registers, in lines one behind the other */
+    unsigned others;        /* names of registers of this CPU of which nothing is needed */
     unsigned idle;          /* lines since something was taken */
     bool follow, list;      /* words of the stack follow; lines of a list of calls follow */
-    uint64_t next;          /* where they lie */
+    bool top;               /* the first word that has an address is at SP */
+    uint8_t row;            /* 0, or one more than the register that the words of the next line begin with */
+    uint8_t pending;        /* the same, of one whose number stands alone in the next line */
+    uint64_t next;          /* where the words that follow lie */
     uint64_t base;          /* where the image begins */
+    uint64_t slide;         /* how far it was moved */
     uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */
-    bool has_base, has_linked, has_moved;
-    uint64_t exc_return;
+    bool has_base, has_slide, has_linked, has_moved;
+    uint64_t exc_return, msp;
+    bool has_msp;
     uint8_t *run; /* bytes of the stack, one behind the other, that are to be added; to be freed */
     size_t run_size, run_room;
     uint64_t run_addr;

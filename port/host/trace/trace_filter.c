@@ -351,6 +351,17 @@ static uint64_t link_base(const struct trace_image *image)
     return base & ~UINT64_C(0xfff);
 }
 
+/* How far the program was moved, by what the dump says. */
+static uint64_t dump_slide(const struct filter *f)
+{
+    const struct dumps *d = &f->dumps;
+
+    return d->has_slide                    ? d->slide
+           : d->has_base                   ? d->base - link_base(f->main)
+           : d->has_linked && d->has_moved ? d->moved - d->linked
+                                           : f->options->slide;
+}
+
 /* A register that is an address of code, and what is there. */
 static void name_register(struct filter *f, const char *name, uint64_t value, bool is_return)
 {
@@ -360,6 +371,20 @@ static void name_register(struct filter *f, const char *name, uint64_t value, bo
         return;
     out_line(&f->out, "    %s 0x%" PRIx64, name, value);
     out_place(&f->out, &f->options->images, addr - is_return);
+}
+
+/* The log has no SP, though it may have those of a Cortex-M, at which the CPU has pushed registers. */
+static void say_no_sp(struct filter *f)
+{
+    const struct dumps *d = &f->dumps;
+
+    if (d->dump.has_psp || d->has_msp)
+        out_line(&f->out,
+                 "        no trace: the log has no words of the stack from %s (0x%" PRIx64 ") on: print them",
+                 d->dump.has_psp ? "PSP" : "MSP", d->dump.has_psp ? d->dump.psp : d->msp);
+    else
+        out_line(&f->out, "        no trace: the log has no SP%s",
+                 d->dump.num_words == 0 ? ", and no words of the stack: print both" : ": print it");
 }
 
 /* What a log lacks for a trace. */
@@ -379,8 +404,7 @@ static void say_lacking(struct filter *f)
     else if (f->main->image.abi == 0)
         out_line(&f->out, "        stacks of this CPU are not unwound: names alone");
     else if (!d->dump.has_sp)
-        out_line(&f->out, "        no trace: the log has no SP%s",
-                 d->dump.num_words == 0 ? ", and no words of the stack: print both" : ": print it");
+        say_no_sp(f);
     else if (d->dump.num_words == 0)
         out_line(&f->out,
                  "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
@@ -410,6 +434,27 @@ static void name_words(struct filter *f)
     }
 }
 
+/* A PC that is alone, and in no image, may be anything. */
+static bool is_chance(const struct filter *f)
+{
+    const struct dumps *d = &f->dumps;
+
+    return d->dump.has_pc && d->registers <= 1 && !d->begun && !d->has_slide && !d->has_base &&
+           images_at(&f->options->images, d->dump.pc) == NULL;
+}
+
+/* A map has names alone. */
+static void say_no_image(struct filter *f)
+{
+    const struct log_dump *d = &f->dumps.dump;
+
+    if (d->has_pc) {
+        out_line(&f->out, "    pc 0x%" PRIx64, d->pc);
+        out_place(&f->out, &f->options->images, d->pc);
+    }
+    out_line(&f->out, "        no trace: a dump needs an image, for its tables");
+}
+
 static void say_dump(struct filter *f)
 {
     const struct trace_options *o = f->options;
@@ -417,12 +462,11 @@ static void say_dump(struct filter *f)
     struct dumps *d = &f->dumps;
     uint8_t byte;
 
-    if (f->main == NULL)
+    if (f->options->images.num == 0)
+        say_no_image(f);
+    if (f->main == NULL || is_chance(f))
         return;
-    if (d->has_base)
-        f->options->slide = d->base - link_base(f->main);
-    else if (d->has_linked && d->has_moved)
-        f->options->slide = d->moved - d->linked;
+    f->options->slide = dump_slide(f);
     set_log_slide(f, o->slide);
     log_dump_sort(&d->dump);
     if (d->dump.has_pc && d->dump.has_sp && f->main->image.abi != 0 &&
@@ -452,6 +496,18 @@ static void end_dump(struct filter *f)
     f->pc_named = false;
 }
 
+/* Above the calls that led there stands where the program was. */
+static void name_pc_first(struct filter *f, const struct named_address *named)
+{
+    const struct log_dump *d = &f->dumps.dump;
+
+    if (named->is_return && !f->pc_named && d->has_pc && images_at(&f->options->images, d->pc) != NULL) {
+        name_register(f, "pc", d->pc, false);
+        f->pc_named = true;
+    }
+    f->pc_named = f->pc_named || !named->is_return;
+}
+
 /* The image that begins at BASE is the program. */
 static void name_address(struct filter *f, const struct named_address *named)
 {
@@ -459,9 +515,9 @@ static void name_address(struct filter *f, const struct named_address *named)
     const uint64_t before = f->slide;
     struct trace_image *at;
 
-    f->pc_named = f->pc_named || !named->is_return;
-    if (named->base != 0 && f->main != NULL)
-        set_log_slide(f, named->base - link_base(f->main));
+    if (f->main != NULL)
+        set_log_slide(f, named->base != 0 ? named->base - link_base(f->main) : dump_slide(f));
+    name_pc_first(f, named);
     at = images_at(&f->options->images, addr - named->is_return);
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
@@ -469,7 +525,7 @@ static void name_address(struct filter *f, const struct named_address *named)
     } else if (!f->dumps.list) {
         out_line(&f->out, "    0x%" PRIx64 ": in no image", named->addr);
     }
-    if (named->base != 0 && f->main != NULL)
+    if (f->main != NULL)
         set_log_slide(f, before);
 }
 

@@ -73,6 +73,12 @@ static const char *take_names(struct formats *f, char *rest, uint8_t reg)
     char *save = NULL, *word;
 
     if (rest[strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_: ")] != '\0') {
+        const size_t size = strlen(rest);
+
+        if (rest[0] == '"' && size > 2 && rest[size - 1] == '"') {
+            rest[size - 1] = '\0';
+            rest++;
+        }
         add_text(f, FORMAT_REGISTER, rest, reg);
         return NULL;
     }
@@ -82,14 +88,19 @@ static const char *take_names(struct formats *f, char *rest, uint8_t reg)
     return NULL;
 }
 
-/* "N NAME...". */
-static const char *take_register(struct formats *f, char *rest)
+/* "N NAME...". ROW: "N TEXT". */
+static const char *take_register(struct formats *f, char *rest, bool row)
 {
     static const struct {
         const char *name;
         uint8_t reg;
-    } names[] = {{"pc", REGISTER_PC}, {"sp", FORMAT_SP},   {"fp", FORMAT_FP},
-                 {"ra", FORMAT_RA},   {"psp", FORMAT_PSP}, {"exc_return", FORMAT_EXC_RETURN}};
+    } names[] = {{"pc", REGISTER_PC},
+                 {"sp", FORMAT_SP},
+                 {"fp", FORMAT_FP},
+                 {"ra", FORMAT_RA},
+                 {"psp", FORMAT_PSP},
+                 {"msp", FORMAT_MSP},
+                 {"exc_return", FORMAT_EXC_RETURN}};
     char *space = strchr(rest, ' '), *end;
     unsigned long number;
     size_t i;
@@ -97,13 +108,16 @@ static const char *take_register(struct formats *f, char *rest)
     if (space == NULL)
         return "a register and its names are needed";
     *space = '\0';
-    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (i = 0; i < sizeof names / sizeof names[0] && !row; i++)
         if (strcmp(rest, names[i].name) == 0)
             return take_names(f, space + 1, names[i].reg);
     number = strtoul(rest, &end, 10);
     if (end == rest || *end != '\0' || number >= REGISTER_PC)
         return "no number of a register";
-    return take_names(f, space + 1, (uint8_t)number);
+    if (!row)
+        return take_names(f, space + 1, (uint8_t)number);
+    add_text(f, FORMAT_ROW, space + 1, (uint8_t)number);
+    return NULL;
 }
 
 const char *formats_add_line(struct formats *f, const char *line)
@@ -113,7 +127,8 @@ const char *formats_add_line(struct formats *f, const char *line)
         enum format_kind kind;
     } kinds[] = {{"begin ", FORMAT_BEGIN}, {"from ", FORMAT_FROM},       {"stack ", FORMAT_STACK},
                  {"calls ", FORMAT_CALLS}, {"returns ", FORMAT_RETURNS}, {"list ", FORMAT_LIST},
-                 {"base ", FORMAT_BASE},   {"linked ", FORMAT_LINKED}};
+                 {"base ", FORMAT_BASE},   {"linked ", FORMAT_LINKED},   {"top ", FORMAT_TOP},
+                 {"moved ", FORMAT_MOVED}};
     char text[MOST];
     size_t i, size = strcspn(line, "\r\n");
 
@@ -132,7 +147,9 @@ const char *formats_add_line(struct formats *f, const char *line)
     if (f->cpus == 0)
         f->cpus = (UINT32_C(1) << NUM_CPUS) - 1;
     if (strncmp(text, "register ", 9) == 0)
-        return take_register(f, text + 9);
+        return take_register(f, text + 9, false);
+    if (strncmp(text, "row ", 4) == 0)
+        return take_register(f, text + 4, true);
     if (strncmp(text, "other ", 6) == 0)
         return take_names(f, text + 6, FORMAT_OTHER);
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

@@ -9,18 +9,21 @@
 #include <stdint.h>
 
 /* What a name stands for: a register by DWARF number, REGISTER_PC, or one of these. */
-enum { FORMAT_SP = 64, FORMAT_FP, FORMAT_RA, FORMAT_PSP, FORMAT_EXC_RETURN, FORMAT_OTHER };
+enum { FORMAT_SP = 64, FORMAT_FP, FORMAT_RA, FORMAT_PSP, FORMAT_MSP, FORMAT_EXC_RETURN, FORMAT_OTHER };
 
 /* What stands behind a text, or where it stands. */
 enum format_kind {
-    FORMAT_REGISTER, /* a register whose name is more than a word */
+    FORMAT_REGISTER, /* a register whose name is more than a word; "*" is any text */
+    FORMAT_ROW,
     FORMAT_BEGIN,
     FORMAT_FROM,
     FORMAT_STACK,
+    FORMAT_TOP,
     FORMAT_CALLS,
     FORMAT_RETURNS,
     FORMAT_LIST,
     FORMAT_BASE,
+    FORMAT_MOVED,
     FORMAT_LINKED
 };
 
