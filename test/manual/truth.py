@@ -251,7 +251,7 @@ def test_columns(_tc, _directory):
 
 # Abbreviations that every reader of these pages knows, and names.
 KNOWN = set("""AFL API ARM ASCII BSD C99 C11 CBMC CI CMake CPU DVI ELF GDB GNU GiB HTTP ID ISO JSON KB KiB LICENSE
-    LLVM MB GB MIT NONE NULL OK OS PC PE POSIX QEMU RAM RISC SPDX SVG URL V""".split())
+    LLVM MB GB MIT NONE NULL OK OP OS PC PE POSIX QEMU RAM RISC RT SPDX SVG TEE URL V""".split())
 
 
 def unexplained(page, text):
