@@ -41,8 +41,8 @@ TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c tra
     trace_formats.c trace_dumps.c trace_depot.c trace_map.c \
     trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
-    trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_sizes.c \
-    trace_threads.c trace_write.c trace_features.c \
+    trace_walk.c trace_out.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c \
+    trace_sizes.c trace_threads.c trace_write.c trace_features.c \
     trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)

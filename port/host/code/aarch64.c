@@ -43,39 +43,89 @@ static void forget(struct code_fact *fact, unsigned reg)
 
 /* ---- Data processing (C4.1.92, C4.1.95) ------------------------------------------------------------------------ */
 
-static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
+/* adr, adrp */
+static void address(uint32_t word, uint64_t pc, struct code_fact *fact)
 {
-    int64_t imm = (int64_t)field(word, 10, 12) << ((word & 1u << 22) != 0 ? 12 : 0);
-    bool wide = word >> 31 != 0, flags = word & 1u << 29;
-    unsigned kind = field(word, 23, 3), shift = 16 * field(word, 21, 2);
+    const bool paged = word >> 31 != 0;
+    const int64_t distance = offset_of(word, 5, 19) * 4 + (int64_t)field(word, 29, 2);
+    const uint64_t base = paged ? pc & ~(uint64_t)0xfff : pc;
 
-    if (kind < 2) { /* adr, adrp */
-        int64_t pages = offset_of(word, 5, 19) * 4 + (int64_t)field(word, 29, 2);
-        uint64_t base = wide ? pc & ~(uint64_t)0xfff : pc;
+    if (rd(word) != SP)
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)(base + (uint64_t)(distance * (paged ? 4096 : 1))));
+}
 
-        if (rd(word) != SP)
-            code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)(base + (uint64_t)(pages * (wide ? 4096 : 1))));
-    } else if (kind == 2 && !flags && wide) { /* add, sub: 31 is SP */
-        code_add(fact, CODE_SET, rd(word), 0, rn(word), (word & 1u << 30) != 0 ? -imm : imm);
-    } else if (kind == 2 && flags) { /* adds, subs, cmp */
+/* add, sub: 31 is SP. With flags, adds, subs and cmp: 31 is none. */
+static void add_immediate(uint32_t word, struct code_fact *fact)
+{
+    const int64_t imm = (int64_t)field(word, 10, 12) << ((word & 1u << 22) != 0 ? 12 : 0);
+    const bool wide = word >> 31 != 0, subtracts = (word & 1u << 30) != 0, flags = (word & 1u << 29) != 0;
+
+    if (flags) {
         forget(fact, rd(word));
-        fact->bound = (word & 1u << 30) != 0 && field(word, 0, 5) == SP ? (uint32_t)imm + 1 : 0;
-    } else if (kind == 4 && rd(word) == SP && field(word, 29, 2) == 0 && wide) { /* and sp, xN, #mask */
+        fact->bound = subtracts && field(word, 0, 5) == SP ? (uint32_t)imm + 1 : 0;
+    } else if (wide) {
+        code_add(fact, CODE_SET, rd(word), 0, rn(word), subtracts ? -imm : imm);
+    } else {
+        code_forget(fact, rd(word));
+    }
+}
+
+/* and, orr, eor, of which 31 may be SP; ands and tst, of which it is none. */
+static void logical_immediate(uint32_t word, struct code_fact *fact)
+{
+    const bool wide = word >> 31 != 0;
+    const unsigned which = field(word, 29, 2);
+
+    if (which == 0 && wide && rd(word) == SP) { /* and sp, xN, #mask */
         if (rn(word) != SP)
             code_add(fact, CODE_SET, SP, 0, rn(word), 0);
         code_add(fact, CODE_ALIGN, SP, 0, 0, 0);
-    } else if (kind == 4 && field(word, 29, 2) == 3) { /* ands, tst */
+    } else if (which == 3) {
         forget(fact, rd(word));
-    } else if (kind == 5 && field(word, 29, 2) == 2 && rd(word) != SP) { /* movz */
-        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)((uint64_t)field(word, 5, 16) << shift));
-    } else if (kind == 5 && field(word, 29, 2) == 3 && wide && rd(word) != SP) { /* movk */
-        code_add(fact, CODE_INSERT, rd(word), (uint8_t)shift, 0, field(word, 5, 16));
-    } else if (kind == 5 && field(word, 29, 2) == 0 && wide && rd(word) != SP) { /* movn */
-        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t) ~((uint64_t)field(word, 5, 16) << shift));
-    } else if (kind == 2 || kind == 3 || kind == 4) { /* of 32 bits, with tags, logic: 31 may be SP */
-        code_forget(fact, rd(word));
     } else {
+        code_forget(fact, rd(word));
+    }
+}
+
+/* movn, movz, movk: 31 is none. movz clears the upper half of a register in its form of 32 bits, too. */
+static void move_wide(uint32_t word, struct code_fact *fact)
+{
+    const bool wide = word >> 31 != 0;
+    const unsigned which = field(word, 29, 2), shift = 16 * field(word, 21, 2);
+    const uint64_t imm = (uint64_t)field(word, 5, 16) << shift;
+
+    if (rd(word) != SP && which == 2)
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)imm);
+    else if (rd(word) != SP && which == 3 && wide)
+        code_add(fact, CODE_INSERT, rd(word), (uint8_t)shift, 0, field(word, 5, 16));
+    else if (rd(word) != SP && which == 0 && wide)
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)~imm);
+    else
         forget(fact, rd(word));
+}
+
+static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
+{
+    switch (field(word, 23, 3)) {
+    case 0:
+    case 1:
+        address(word, pc, fact);
+        break;
+    case 2:
+        add_immediate(word, fact);
+        break;
+    case 3: /* with tags: 31 is SP */
+        code_forget(fact, rd(word));
+        break;
+    case 4:
+        logical_immediate(word, fact);
+        break;
+    case 5:
+        move_wide(word, fact);
+        break;
+    default: /* bit fields, extr: 31 is none */
+        forget(fact, rd(word));
+        break;
     }
 }
 

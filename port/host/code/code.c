@@ -439,34 +439,62 @@ static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *stat
     return num;
 }
 
-bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
+/* Joins the registers but for APART. */
+static bool join_registers(struct code_state *state, const struct code_state *other, unsigned apart)
 {
-    const struct code_value *other_sp = &other->reg[cpu->sp], before = state->reg[cpu->sp];
-    struct code_value sp = before;
-    struct code_slot kept[CODE_SLOTS];
-    bool less = state->trap_is_cfa && !other->trap_is_cfa;
-    bool moved = same_stack(&sp, other_sp) && !join_values(state, other, &sp, other_sp, &less);
-    unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0, i;
+    bool less = false;
+    unsigned i;
 
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
 
-        if (same_value(value, &unknown) || (moved && i == cpu->sp))
+        if (i == apart || same_value(value, &unknown))
             continue;
         if (!join_values(state, other, value, &other->reg[i], &less)) {
             *value = unknown;
             less = true;
         }
     }
-    less |= join_slots(state, other);
-    if (moved) {
-        align(state, cpu->sp);
-        less |= !same_value(&before, &state->reg[cpu->sp]);
-        less |= !state->has_parted;
-        state->has_parted = true;
-        for (i = 0; i < num && state->num < CODE_SLOTS; i++)
-            state->slot[state->num++] = kept[i];
-    }
+    return less;
+}
+
+/* SP, which is not the same for both, gets a base of its own, and the NUM words of KEPT count from it. */
+static bool part_sp(const struct code_cpu *cpu, struct code_state *state, const struct code_slot *kept,
+                    unsigned num)
+{
+    const struct code_value before = state->reg[cpu->sp];
+    unsigned i;
+
+    align(state, cpu->sp);
+    state->has_parted = true;
+    for (i = 0; i < num && state->num < CODE_SLOTS; i++)
+        state->slot[state->num++] = kept[i];
+    return !same_value(&before, &state->reg[cpu->sp]);
+}
+
+/* *MINE stays true where THEIRS is true, too. */
+static bool join_both(bool *mine, bool theirs)
+{
+    const bool less = *mine && !theirs;
+
+    *mine = *mine && theirs;
+    return less;
+}
+
+/* *MINE becomes true where THEIRS is true: what has happened on one way may have happened. */
+static bool join_either(bool *mine, bool theirs)
+{
+    const bool less = !*mine && theirs;
+
+    *mine = *mine || theirs;
+    return less;
+}
+
+/* Joins what is known besides registers and words. */
+static bool join_rest(struct code_state *state, const struct code_state *other)
+{
+    bool less = false;
+
     if (state->bound != other->bound && state->bound != 0) {
         state->bound = 0;
         less = true;
@@ -475,20 +503,34 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
         state->caller = CALLER_UNCERTAIN;
         less = true;
     }
-    state->trap_is_cfa &= other->trap_is_cfa;
-    less |= (!state->has_called && other->has_called) || (!state->has_parted && other->has_parted);
-    state->has_parted |= other->has_parted;
-    state->has_called |= other->has_called;
-    less |= state->has_left && !other->has_left;
-    state->has_left &= other->has_left;
     if (state->switched != other->switched && state->switched != CODE_MIXED) {
         state->switched =
             state->switched == 0 || other->switched == 0 ? state->switched | other->switched : CODE_MIXED;
         less = true;
     }
-    less |= (state->low_core && !other->low_core) || (state->globals && !other->globals);
-    state->globals &= other->globals;
-    state->low_core &= other->low_core;
+    less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
+    less |= join_both(&state->has_left, other->has_left);
+    less |= join_both(&state->globals, other->globals);
+    less |= join_both(&state->low_core, other->low_core);
+    less |= join_either(&state->has_parted, other->has_parted);
+    less |= join_either(&state->has_called, other->has_called);
+    return less;
+}
+
+bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
+{
+    const struct code_value *other_sp = &other->reg[cpu->sp];
+    struct code_value sp = state->reg[cpu->sp];
+    struct code_slot kept[CODE_SLOTS];
+    const bool parted = state->has_parted;
+    bool less = false;
+    bool moved = same_stack(&sp, other_sp) && !join_values(state, other, &sp, other_sp, &less);
+    unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0;
+
+    less |= join_registers(state, other, moved ? cpu->sp : CODE_NONE);
+    less |= join_slots(state, other);
+    less |= moved && (part_sp(cpu, state, kept, num) || !parted);
+    less |= join_rest(state, other);
     return less;
 }
 
@@ -669,74 +711,113 @@ static void overwrite(const struct code_cpu *cpu, struct code_state *state, cons
     write_slots(cpu, state, at->base, at->k + op->k, times * op->from);
 }
 
-static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+/* REG = the value AT + K. What is gone stays so wherever it moves. */
+static void set_value(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
-    struct code_value *reg = &state->reg[op->reg], at = state->reg[op->base];
+    struct code_value at = state->reg[op->base];
+
+    if (at.base != BASE_NEAR)
+        at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
+    if (at.base != BASE_UNKNOWN)
+        state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
+    else if (op->base != op->reg)
+        state->reg[op->reg] = unknown;
+}
+
+/* An entry of the table that OP names. */
+static struct code_value table_entry(const struct code_state *state, const struct code_op *op)
+{
+    struct code_value at = state->reg[op->base];
+
+    if (op->from == CODE_NONE)
+        return at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
+    if (at.base != BASE_NUMBER)
+        at = state->reg[op->from];
+    return at.base == BASE_NUMBER ? entry_of(&at, op->k, op->last) : unknown;
+}
+
+static void add_registers(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct code_value *reg = &state->reg[op->reg];
+    const struct code_value *a = &state->reg[op->base], *b = &state->reg[op->last];
+
+    if (op->reg == cpu->sp && op->base == cpu->sp && a->base > BASE_NEAR && b->base != BASE_NUMBER)
+        align(state, op->reg); /* alloca: the same stack */
+    else
+        *reg = sum(a, b, op->k);
+    reg->k = wrapped(cpu, reg->k);
+}
+
+static void load_row(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value at = state->reg[op->base];
+    unsigned i;
+
+    for (i = op->reg; i <= op->last; i++)
+        state->reg[i] = at.base == BASE_INDEXED ? entry_of(&at, op->k, cpu->word)
+                                                : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
+}
+
+/* Notes that SP has been stored where no stack is known to be. */
+static void store_row(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct code_value at;
+    unsigned i;
+
+    name_struct(cpu, state, op);
+    at = state->reg[op->base];
+    for (i = op->reg; i <= op->last; i++) {
+        store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
+        state->has_left |= (at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
+                           same_value(&state->reg[i], &state->reg[cpu->sp]);
+    }
+}
+
+static void store_many(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value at = state->reg[op->base];
+    unsigned i;
+
+    for (i = 0; i < CODE_REAL; i++)
+        if ((uint32_t)op->from >> i & 1)
+            store(cpu, state, &at, op->k + cpu->word * (int64_t)num_below((uint32_t)op->from, i), &state->reg[i]);
+}
+
+/* REG, of which nothing but an entry's value or RA may have a signature, gets one or loses it. */
+static void sign(struct code_value *reg, bool is_signed)
+{
+    if (reg->base >= BASE_RETURN && reg->is_signed != is_signed)
+        reg->is_signed = is_signed;
+    else if (reg->base != BASE_UNKNOWN)
+        *reg = unknown;
+}
+
+/* REG = K if REG was a number. */
+static void renumber(const struct code_cpu *cpu, struct code_value *reg, uint64_t k)
+{
+    reg->k = wrapped(cpu, (int64_t)k);
+    if (reg->base != BASE_NUMBER)
+        *reg = unknown;
+}
+
+/* What registers become by OP, one that neither reads nor writes memory. */
+static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct code_value *reg = &state->reg[op->reg];
     unsigned i;
 
     switch ((enum code_do)op->what) {
     case CODE_SET:
-        if (at.base != BASE_NEAR)
-            at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
-        if (at.base != BASE_UNKNOWN)
-            *reg = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
-        else if (op->base != op->reg) /* what is gone stays so wherever it moves */
-            *reg = unknown;
+        set_value(cpu, state, op);
         break;
     case CODE_NUMBER:
         *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
         break;
-    case CODE_TABLE:
-        if (op->from == CODE_NONE) {
-            *reg = at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
-            break;
-        }
-        if (at.base != BASE_NUMBER)
-            at = state->reg[op->from];
-        at.k += op->k;
-        at.base = at.base == BASE_NUMBER ? BASE_TABLE : BASE_UNKNOWN;
-        at.width = op->last;
-        *reg = at.base == BASE_TABLE ? at : unknown;
-        break;
     case CODE_SCALED:
-        *reg = scaled(&at, &state->reg[op->last], (unsigned)op->from);
+        *reg = scaled(&state->reg[op->base], &state->reg[op->last], (unsigned)op->from);
         break;
     case CODE_SUM:
-        if (op->reg == cpu->sp && op->base == cpu->sp && at.base > BASE_NEAR &&
-            state->reg[op->last].base != BASE_NUMBER)
-            align(state, op->reg); /* alloca: the same stack */
-        else
-            *reg = sum(&at, &state->reg[op->last], op->k);
-        reg->k = wrapped(cpu, reg->k);
-        break;
-    case CODE_LOAD:
-        for (i = op->reg; i <= op->last; i++)
-            state->reg[i] = at.base == BASE_INDEXED ? entry_of(&at, op->k, cpu->word)
-                                                    : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
-        break;
-    case CODE_STORE:
-        name_struct(cpu, state, op);
-        at = state->reg[op->base];
-        for (i = op->reg; i <= op->last; i++) {
-            store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
-            state->has_left |= (at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
-                               same_value(&state->reg[i], &state->reg[cpu->sp]);
-        }
-        break;
-    case CODE_LOADS:
-        load_many(cpu, state, &at, op->k, (uint32_t)op->from);
-        break;
-    case CODE_STORES:
-        for (i = 0; i < CODE_REAL; i++)
-            if ((uint32_t)op->from >> i & 1)
-                store(cpu, state, &at, op->k + cpu->word * (int64_t)num_below((uint32_t)op->from, i),
-                      &state->reg[i]);
-        break;
-    case CODE_WRITE:
-        overwrite(cpu, state, &at, op);
-        break;
-    case CODE_COPY:
-        copy(cpu, state, &at, op->k, reg, op->from, op->last + 1u);
+        add_registers(cpu, state, op);
         break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
@@ -747,27 +828,51 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         break;
     case CODE_SIGN:
     case CODE_AUTH:
-        if (reg->base >= BASE_RETURN && reg->is_signed == (op->what == CODE_AUTH))
-            reg->is_signed = op->what == CODE_SIGN;
-        else if (reg->base != BASE_UNKNOWN)
-            *reg = unknown;
+        sign(reg, op->what == CODE_SIGN);
         break;
     case CODE_INSERT:
-        reg->k = wrapped(
-            cpu, (int64_t)(((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last));
-        if (reg->base != BASE_NUMBER)
-            *reg = unknown;
+        renumber(cpu, reg, ((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last);
         break;
     case CODE_WORD:
         *reg = low_word(reg);
         break;
     case CODE_SHIFT:
-        reg->k = wrapped(cpu, (int64_t)((uint64_t)reg->k << op->k));
-        if (reg->base != BASE_NUMBER)
-            *reg = unknown;
+        renumber(cpu, reg, (uint64_t)reg->k << op->k);
         break;
-    case CODE_BOUND:
+    default: /* CODE_BOUND */
         take_bound(state, reg, &state->reg[op->last]);
+        break;
+    }
+}
+
+static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value at = state->reg[op->base];
+
+    switch ((enum code_do)op->what) {
+    case CODE_TABLE:
+        state->reg[op->reg] = table_entry(state, op);
+        break;
+    case CODE_LOAD:
+        load_row(cpu, state, op);
+        break;
+    case CODE_LOADS:
+        load_many(cpu, state, &at, op->k, (uint32_t)op->from);
+        break;
+    case CODE_STORE:
+        store_row(cpu, state, op);
+        break;
+    case CODE_STORES:
+        store_many(cpu, state, op);
+        break;
+    case CODE_WRITE:
+        overwrite(cpu, state, &at, op);
+        break;
+    case CODE_COPY:
+        copy(cpu, state, &at, op->k, &state->reg[op->reg], op->from, op->last + 1u);
+        break;
+    default:
+        transfer_register(cpu, state, op);
         break;
     }
 }

@@ -10,6 +10,37 @@
  *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
  *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
  *
+ * A function of x86_64 from bytes to rows. At its entry the ABI says what holds: SP is the CFA - 8, where RA is, and FP
+ * is the caller's. Each line has what holds in front of its instruction, which the facts turn into what the next line
+ * has. The row says the same by the registers of that moment.
+ *
+ *     bytes        instruction     facts                              SP        FP        words       row
+ *     55           push %rbp       store FP at SP - 8; SP = SP - 8    CFA - 8   caller's  RA          CFA = SP + 8
+ *     48 89 e5     mov %rsp,%rbp   FP = SP                            CFA - 16  caller's  RA, FP      CFA = SP + 16
+ *     48 83 ec 20  sub $32,%rsp    SP = SP - 32                       CFA - 16  CFA - 16  RA, FP      CFA = SP + 16
+ *     e8 ...       call g          RAX, RCX, ... are unknown          CFA - 48  CFA - 16  RA, FP      CFA = SP + 48
+ *     c9           leave           SP = FP; load FP; SP = SP + 8      CFA - 48  CFA - 16  RA, FP      CFA = SP + 48
+ *     c3           ret             must find SP, FP and RA as at      CFA - 8   caller's  RA          CFA = SP + 8
+ *                                  the entry, or the way is another
+ *
+ * In each row RA is at the CFA - 8, and FP at the CFA - 16 where its register has another value. Were SP moved by a
+ * number that is not known, the rows behind that would count from FP.
+ *
+ * Where two ways lead to one instruction, what holds is what both say (code_join). States only ever lose by that, so
+ * the analysis ends: an instruction is read again until nothing is lost any more.
+ *
+ *     one way                 the other one             in front of the instruction
+ *     a value                 the same one              that value
+ *     a value                 another one               unknown
+ *     SP = CFA - 16           SP = CFA - 48             SP = ALIGNED, a base of its own: words that both have at the
+ *                                                       same distance from SP count from it, the CFA does not
+ *     CFA + k                 TRAP + k                  the name that both know, where an interrupt has left SP as it
+ *                                                       was, so that one place has two names
+ *     a word that is known    none there, or another    unknown
+ *     a bound of an index     another, or none          none
+ *     called                  interrupted, nobody       uncertain
+ *     on another stack        on none, or a third one   on that one; of several
+ *
  * It is sound under the assumptions in the list below: what holds for one way to an instruction and not for another
  * is unknown, and an instruction that nobody knows makes everything unknown that it could write.
  *

@@ -635,13 +635,11 @@ FAULTS = {
     )],
     "aarch64": [("aarch64.c", a, b) for a, b in (
         ("(word & 1u << 22) != 0 ? 12 : 0", "0"),
-        ("(word & 1u << 30) != 0 ? -imm : imm", "imm"),
+        ("subtracts ? -imm : imm", "imm"),
         ("code_add(fact, CODE_ALIGN, SP, 0, 0, 0)", "(void)0"),
-        ("(uint64_t)field(word, 5, 16) << shift));", "(uint64_t)field(word, 5, 16)));"),
+        ("imm = (uint64_t)field(word, 5, 16) << shift;", "imm = field(word, 5, 16);"),
         ("code_add(fact, CODE_INSERT,", "(void)("),
-        ("code_forget(fact, rd(word));\\n    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\n"
-         "/* Whether an operand",
-         "    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\n/* Whether an operand"),
+        ("        code_forget(fact, rd(word));\\n    }\\n}\\n\\n/* and, orr", "    }\\n}\\n\\n/* and, orr"),
         ("(word & 0xffe0ffe0) == 0xaa0003e0 &&", "0 &&"),
         ("(word & 1u << 30) != 0 ? -1 : 1", "1"),
         ("(word & 0xbfe0fc00) == 0x8b206000 &&", "0 &&"),
@@ -800,7 +798,7 @@ FAULTS = {
         ("        forget_struct(state);\\n        return;\\n    }\\n    forget_other_name(state, at);",
          "        return;\\n    }\\n    forget_other_name(state, at);"),
         ("INT64_MAX); /* another interrupt may have come */\\n    forget_struct(state);", "INT64_MAX);"),
-        ("        name_struct(cpu, state, op);", ""),
+        ("    name_struct(cpu, state, op);\n    at", "    at"),
         # Two names of the CFA, at an interrupt that has left SP alone.
         ("value->k != theirs->k ||", ""),
         ("mine != other_name(theirs->base) || !(state->trap_is_cfa || other->trap_is_cfa)",
@@ -810,7 +808,7 @@ FAULTS = {
          "    if (theirs == NULL)"),
         ("        if (theirs == NULL)\n            theirs = find_renamed(state, other, mine, &less);", ""),
         ("    mine->base = name;", ""),
-        ("    state->trap_is_cfa &= other->trap_is_cfa;\n", ""),
+        ("    less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);\n", ""),
     )],
     "thumb": [("arm.c", a, b) for a, b in (
         ("state = half & 0xff;", ";"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Registers by hand, and those of s390x that notes and stubs have elsewhere. */
-#include "trace.h"
+#include "trace_space.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* Which signals leave the PC behind the instruction that made them. It reads nothing but a struct siginfo, which the
  * notes of a core have, too. */
-#include "trace.h"
+#include "trace_space.h"
 
 enum { SIGILL = 4, SIGTRAP = 5, SIGFPE = 8, SIGSEGV = 11, TRAP_BRKPT = 1, SI_KERNEL = 128 };
 enum { BREAKPOINT = 3, OVERFLOW = 4, INFO_CODE = 8, INFO_ADDR = 16 };
