@@ -28,34 +28,31 @@ static const uint8_t *bytes_at(const struct sfu_link *data, uint64_t offset)
     return (const uint8_t *)(uintptr_t)address_at(data, offset);
 }
 
-static bool is_in_part(sfu_addr low, sfu_addr high, sfu_addr addr)
+static bool is_in_part(const struct sfu_range *part, sfu_addr addr)
 {
-    return low <= addr && addr <= high;
+    return part->low <= addr && addr <= part->high;
 }
 
-/* The part of the memory that ADDR lies in. The SP where one part ends and the next one begins is that of an empty
- * stack. */
-static bool part_at(sfu_addr addr, struct sfu_range *part)
+/* The part of the memory that ADDR lies in; high is 0: in none. The SP where one part ends and the next one begins is
+ * that of an empty stack. */
+static struct sfu_range part_at(sfu_addr addr)
 {
     const struct sfu_link *data = started.data;
     const struct sfu_link_memory *memory =
         (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
-    bool found = false;
+    struct sfu_range found, part;
     uint64_t i;
 
+    found.low = found.high = 0;
     for (i = 0; i < data->num_memory; i++, memory++) {
-        const sfu_addr low = address_at(data, memory->start), high = low + (sfu_addr)memory->size;
-
-        if (is_in_part(low, high, addr) && (!found || addr != low)) {
-            part->low = low;
-            part->high = high;
-            found = true;
-        }
+        part.low = address_at(data, memory->start);
+        part.high = part.low + (sfu_addr)memory->size;
+        if (is_in_part(&part, addr) && (found.high == 0 || addr != part.low))
+            found = part;
     }
-    if (found || started.memory.high == 0)
-        return found;
-    *part = started.memory;
-    return is_in_part(part->low, part->high, addr);
+    if (found.high == 0 && is_in_part(&started.memory, addr))
+        found = started.memory;
+    return found;
 }
 
 /* A sfu_find_stack_fn. Several stacks may lie in one part, and nobody knows where each one ends. For instance, the
@@ -63,10 +60,10 @@ static bool part_at(sfu_addr addr, struct sfu_range *part)
  * ends before the trace begins. */
 static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
-    struct sfu_range part;
+    struct sfu_range part = part_at(addr);
 
     (void)ctx;
-    if (!part_at(addr, &part))
+    if (part.high == 0)
         return false;
     if (addr < started.top && started.top <= part.high)
         part.high = started.top - 1;
