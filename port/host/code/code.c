@@ -1211,15 +1211,17 @@ static bool is_pushed(const struct code_state *state, const struct code_value *s
     return pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
 }
 
-bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state)
+bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
     const int64_t k = cpu->link ? cpu->sp_at_entry : 0;
 
+    if (fact->link != 0)
+        return state->reg[fact->link].base == BASE_RETURN && sp->base == BASE_CFA && sp->k == 0;
     if (has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
         return false;
-    if (cpu->old_psw != 0)
-        return sp->base == BASE_CFA && sp->k == k;
+    if (cpu->old_psw != 0) /* an old PSW says nothing of a thread that has left its stack */
+        return sp->base == BASE_CFA && sp->k == k && state->switched == 0;
     if (!cpu->link)
         return (sp->base == BASE_TRAP && sp->k == 0) || is_pushed(state, sp);
     return sp->k == 0 && (sp->base == BASE_TRAP || sp->base == BASE_CFA);
@@ -1292,6 +1294,14 @@ void code_end_switches(struct code *code)
         unit->switch_forgotten = unit->dirty = true;
         forget_switch(code, i);
     }
+}
+
+/* Whether a symbol at ADDR says that a function begins there. */
+static bool begins_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && symbol->function;
 }
 
 /* ---- Ways through a unit --------------------------------------------------------------------------------------- */
@@ -1372,11 +1382,40 @@ static bool is_end(const struct run *r, uint64_t pc)
            image_is_padding(r->code->image, pc, r->unit->end);
 }
 
-/* Whether FACT is a call of the next instruction, NEXT, which calls nothing: that is how code finds its own address.
- * With a register for RA it is that only within a unit, and else a call of the next function. */
-static bool is_own_address(const struct run *r, const struct code_fact *fact, uint64_t next)
+/* Reads the instruction at PC, in whatever unit that is. */
+static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
 {
-    return fact->target == next && !(r->code->cpu->link && next >= r->unit->end);
+    const struct code_unit *unit = code_unit_at(code, pc);
+    struct code_text text = {NULL, 0, 0};
+
+    if (unit != NULL)
+        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
+                                  unit->start, unit->end};
+    if (text.bytes == NULL || pc % code->cpu->align != 0)
+        return false;
+    code->cpu->decode(code->decoder, &text, pc, fact);
+    return fact->size != 0;
+}
+
+/* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
+static bool takes_address(const struct code *code, uint64_t pc)
+{
+    struct code_fact fact;
+    const struct code_cpu *cpu = code->cpu;
+
+    return !cpu->link && fact_at(code, pc, &fact) && fact.num > 1 && fact.op[0].what == CODE_LOAD &&
+           fact.op[0].base == cpu->sp && fact.op[0].k == 0 && fact.op[1].what == CODE_SET &&
+           fact.op[1].reg == cpu->sp && fact.op[1].k == cpu->word;
+}
+
+bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next)
+{
+    const struct code_unit *unit = code_unit_at(code, next - 1), *behind = code_unit_at(code, next);
+
+    if (fact->target != next || unit == NULL || behind == NULL)
+        return false;
+    return unit == behind ||
+           (unit->fde == NULL && behind->fde == NULL && !begins_function(code, next) && takes_address(code, next));
 }
 
 /* Whether FACT is a call over instructions that stop, to what follows on them: it fills the CPU's predictor of returns.
@@ -1412,7 +1451,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
         return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && pops_for(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
-    if (fact->flow == CODE_CALL && fact->link == 0 && !is_own_address(r, fact, next))
+    if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
         return !is_end(r, next);
@@ -1538,21 +1577,6 @@ static void add_call(struct code *code, const struct code_unit *caller, const st
         (struct code_call){(uint32_t)(caller - code->units), (uint32_t)(callee - code->units)};
 }
 
-/* Reads the instruction at PC, in whatever unit that is. */
-static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
-{
-    const struct code_unit *unit = code_unit_at(code, pc);
-    struct code_text text = {NULL, 0, 0};
-
-    if (unit != NULL)
-        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
-                                  unit->start, unit->end};
-    if (text.bytes == NULL || pc % code->cpu->align != 0)
-        return false;
-    code->cpu->decode(code->decoder, &text, pc, fact);
-    return fact->size != 0;
-}
-
 enum { MAX_PIECE = 64 }; /* instructions */
 
 /* Follows STATE from PC on, through code without branches, up to a jump to NEXT by a register. */
@@ -1664,17 +1688,6 @@ static void push_address(const struct code_cpu *cpu, struct code_state *state, u
     state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
 }
 
-/* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
-static bool takes_address(const struct run *r, uint64_t pc)
-{
-    struct code_fact fact;
-    const struct code_cpu *cpu = r->code->cpu;
-
-    return !cpu->link && fact_at(r->code, pc, &fact) && fact.num > 1 && fact.op[0].what == CODE_LOAD &&
-           fact.op[0].base == cpu->sp && fact.op[0].k == 0 && fact.op[1].what == CODE_SET &&
-           fact.op[1].reg == cpu->sp && fact.op[1].k == cpu->word;
-}
-
 /* Whether a call of TARGET, in the middle of the unit, with STATE in front of it, is a jump over data whose address it
  * leaves. Nobody is called there: CFI says so, or the code. */
 static bool is_over_data(struct run *r, const struct code_state *state, uint64_t target, uint64_t next)
@@ -1684,7 +1697,7 @@ static bool is_over_data(struct run *r, const struct code_state *state, uint64_t
     if (target <= next || target >= r->unit->end)
         return false;
     if (r->unit->fde == NULL || r->watch->agrees == NULL)
-        return takes_address(r, target);
+        return takes_address(r->code, target);
     code_entry(r->code->cpu, &entry);
     copy_state(&pushed, state);
     push_address(r->code->cpu, &pushed, next);
@@ -1706,7 +1719,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         take_piece(r, state, fact, next);
         return true;
     }
-    own = callee != NULL && is_own_address(r, fact, next);
+    own = code_is_own_address(r->code, fact, next);
     if (own || (callee != NULL && is_filler(r, fact, next)) ||
         (callee == r->unit && is_over_data(r, state, fact->target, next))) {
         push_address(cpu, state, next);
@@ -1818,6 +1831,15 @@ static void resumes(struct run *r, const struct code_state *state)
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
     unit->resumed = sp->k;
+}
+
+/* The unit goes on in a program, at what a register of FACT has, with SP as it is. That may be the one that has called
+ * the system, or another one that is begun: a way that does not show it says nothing. */
+static void resumes_program(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    r->code->resumes = true;
+    if (code_resumes_well(r->code->cpu, state, fact))
+        end_switch(r->code, state, true);
 }
 
 /* A table can be no longer: it would have a target for each byte of a large function. */
@@ -2063,6 +2085,8 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
         returns(r, state, fact);
     else if (fact->flow == CODE_AWAY && !jumps_by_table(r, state))
         leaves(r, state);
+    else if (fact->flow == CODE_RESUME && fact->link != 0)
+        resumes_program(r, state, fact);
     else if (fact->flow == CODE_RESUME && !enters(r, state))
         resumes(r, state);
 }
@@ -2077,14 +2101,6 @@ static void believe_restored(const struct run *r, struct code_state *state, uint
         if (same_value(&state->reg[regs[i]], &gone) && r->watch->restores != NULL &&
             r->watch->restores(r->watch->ctx, next, regs[i]))
             state->reg[regs[i]] = unknown;
-}
-
-/* Whether a symbol at ADDR says that a function begins there. */
-static bool begins_function(const struct code *code, uint64_t addr)
-{
-    const struct symbol *symbol = image_symbol(code->image, addr);
-
-    return symbol != NULL && symbol->addr == addr && symbol->function;
 }
 
 /* A call at the end of a unit without CFI leaves STATE. That it comes back is known where a label follows, and the code

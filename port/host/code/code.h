@@ -141,7 +141,8 @@ struct code_fact {
     uint8_t condition; /* 0, or the instruction does nothing unless this holds, and CONDITION - 1 is even or odd for
                           one and its opposite (ARM) */
     bool flags;        /* conditions may be others behind it */
-    uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece */
+    uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece;
+                          CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
     bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
@@ -407,6 +408,10 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
 /* Nobody comes to UNIT any more, until it is said anew. */
 void code_forget_edges(struct code_unit *unit);
 
+/* Whether FACT is a call of the next instruction, NEXT, which calls nothing: that is how code finds its own address. At
+ * the end of a unit it is a call of what lies behind, unless that is a label whose code takes the address at once. */
+bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next);
+
 /* What is left behind a call of CALLEE, or of what is not known, NULL. */
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);
 
@@ -431,8 +436,8 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
 bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
                      bool left);
 
-/* Whether an instruction that returns from an interrupt finds in STATE what the CPU has left at the entry. */
-bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state);
+/* Whether FACT, which returns from an interrupt, finds in STATE what the CPU has left at the entry. */
+bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact);
 
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);

@@ -145,12 +145,14 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
 {
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_value *sp = &state->reg[cpu->sp];
+    const bool called = state->has_called;
 
     if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > cpu->sp_at_entry)
         t->ends->takes = true;
     if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
         t->ends->loses = true;
-    (void)code_move_stack(cpu, state, before, left);
+    if (code_move_stack(cpu, state, before, left) && called)
+        state->switched = CODE_MIXED;
 }
 
 static void note_return(struct trial *t, const struct code_state *state, const struct code_fact *fact)
@@ -161,11 +163,19 @@ static void note_return(struct trial *t, const struct code_state *state, const s
         t->ends->returns_ill = true;
 }
 
-static void note_resume(struct trial *t, const struct code_state *state)
+/* What goes on in a program, at what a register has, does so for the one that has called the system, or begins another
+ * one: a way on which the PC and SP are not those of the entry is no proof against it. */
+static void note_resume(struct trial *t, const struct code_state *state, const struct code_fact *fact)
 {
+    const bool well = code_resumes_well(t->code->cpu, state, fact);
+
+    if (fact->link != 0) {
+        t->ends->exits = true;
+        t->ends->resumes |= well && !t->called;
+        return;
+    }
     t->ends->resumes = true;
-    if (!code_resumes_well(t->code->cpu, state))
-        t->ends->resumes_ill = true;
+    t->ends->resumes_ill |= !well;
 }
 
 /* Whether nothing but padding comes from PC on, or a function: a call in front of it does not come back. */
@@ -239,7 +249,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
         t->ends->unknown = true;
         return false;
     }
-    if (fact->target == next) { /* it finds its own address */
+    if (code_is_own_address(t->code, fact, next)) {
         if (!cpu->link)
             state->reg[cpu->sp].k -= sp->base != BASE_UNKNOWN ? 8 : 0;
         else
@@ -273,7 +283,7 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     if (fact->flow == CODE_RETURN)
         note_return(t, state, fact);
     if (fact->flow == CODE_RESUME)
-        note_resume(t, state);
+        note_resume(t, state, fact);
     if (fact->flow == CODE_CALL)
         return take_call(t, state, fact, pc);
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
@@ -422,7 +432,7 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
         return trap ? CODE_TRAP : CODE_ERROR;
     }
     if (x86 && !trap && is_kind(code, addr, CODE_SYSCALL)) {
-        *why = "sysretq returns to where syscall has left the PC";
+        *why = "it returns to where syscall has left the PC, with SP as it was";
         return CODE_SYSCALL;
     }
     if (riscv && !trap && (kind_of_trap(code, addr) == CODE_SCRATCH || is_kind(code, addr, CODE_SCRATCH))) {
@@ -453,10 +463,16 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
     const struct symbol *symbol = image_symbol(code->image, unit->start);
     const bool function = symbol != NULL && symbol->function && !is_piece(symbol->name);
 
-    if (ends->resumes)
-        return unit->jumped_to ? CODE_KINDS : kind_of(code, unit->start, why);
     if (unit->jumped_to)
         return CODE_KINDS;
+    if (ends->resumes || ends->exits) {
+        const enum code_kind kind = kind_of(code, unit->start, why);
+
+        if (kind != CODE_KINDS)
+            return kind;
+        if (ends->resumes && !ends->hands_on)
+            return CODE_KINDS;
+    }
     if (function && !contradicts_call(ends)) {
         *why = ends->returns ? "a function, which returns to its caller" : "a function, by its symbol";
         return CODE_CALLED;
@@ -465,12 +481,13 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
         *why = "it returns to its caller, with SP and FP as they were";
         return CODE_CALLED;
     }
-    if (ends->hands_on && !ends->returns && !ends->returns_ill && !ends->takes) {
+    /* It may then go on in a program, by a frame that lies where the thread's stack begins. */
+    if (ends->hands_on && !ends->returns && !ends->returns_ill && (!ends->takes || ends->resumes || ends->exits)) {
         *why = "it calls what a register has that callers keep, and does not return: the first code of a thread";
         return CODE_START;
     }
     /* ARM: each mode has its own SP, and exceptions' entries change modes. */
-    if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown &&
+    if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown && !ends->exits &&
         code->image->header.e_machine != EM_ARM) {
         *why = "it takes a stack of its own, and nothing leads back to another one";
         return CODE_START;
@@ -537,7 +554,7 @@ bool code_find_uncalled(struct code *code, const struct code_how *how)
         if (unit->fde == NULL || !unit->says_nothing || unit->trap || unit->is_called || !unit->function)
             continue;
         code_try(code, unit->start, CODE_CALLED, &ends);
-        if (!ends.resumes)
+        if (!ends.resumes && !(ends.exits && is_kind(code, unit->start, CODE_SYSCALL)))
             continue;
         code_drop_cfi(code, unit);
         from[i] = any = true;
@@ -575,10 +592,29 @@ static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_
     code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
 }
 
-enum { VBAR, TVEC, LSTAR, NEW_PSW };
+enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW };
 
-/* x86_64: RAX, RCX; s390x: where new PSWs are. */
-enum { AMD64_RAX = 0, AMD64_RCX = 2, MSR_LSTAR = (int)0xc0000082, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
+/* x86_64: RAX, RDX, RCX, and registers that say where programs enter; s390x: where new PSWs are. */
+enum { AMD64_RAX, AMD64_RDX, AMD64_RCX, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
+static const uint32_t msr_sysenter = 0x176, msr_lstar = 0xc0000082, msr_cstar = 0xc0000083;
+
+/* wrmsr writes EDX and EAX to the register ECX. Code that shifts an address for EDX has all of it in RAX. */
+static void note_msr(struct code *code, uint64_t pc, const struct code_state *state)
+{
+    const struct code_value *low = &state->reg[AMD64_RAX], *high = &state->reg[AMD64_RDX],
+                            *number = &state->reg[AMD64_RCX];
+    const uint32_t msr = (uint32_t)number->k;
+    uint64_t addr = (uint64_t)low->k;
+
+    if (number->base != BASE_NUMBER || low->base != BASE_NUMBER)
+        return;
+    if (high->base == BASE_NUMBER)
+        addr = (uint64_t)high->k << 32 | (addr & UINT32_MAX);
+    if (msr == msr_lstar || msr == msr_cstar)
+        note_vector(code, LSTAR, addr, pc);
+    else if (msr == msr_sysenter)
+        note_vector(code, SYSENTER, addr, pc);
+}
 
 void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
                         const struct code_state *state)
@@ -604,11 +640,7 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
         if (value->base == BASE_NUMBER)
             note_vector(code, TVEC, (uint64_t)value->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX), pc);
     } else if (code->image->abi == SFU_AMD64 && fact->size == 2 && p[0] == 0x0f && p[1] == 0x30) { /* wrmsr */
-        const struct code_value *number = &state->reg[AMD64_RCX];
-
-        value = &state->reg[AMD64_RAX];
-        if (number->base == BASE_NUMBER && (uint32_t)number->k == (uint32_t)MSR_LSTAR && value->base == BASE_NUMBER)
-            note_vector(code, LSTAR, (uint64_t)value->k, pc);
+        note_msr(code, pc, state);
     }
     for (i = 0; i < fact->num && cpu->old_psw != 0; i++) {
         const struct code_op *op = &fact->op[i];
@@ -713,7 +745,11 @@ static void enter_vector(struct code *code, const struct code_how *how, const st
         break;
     case LSTAR: /* a symbol of a kernel at a high address has these low bits */
         if (unit != NULL)
-            enter(code, how, v->addr, CODE_SYSCALL, "LSTAR is set to it");
+            enter(code, how, v->addr, CODE_SYSCALL, "LSTAR or CSTAR is set to it");
+        break;
+    case SYSENTER:
+        if (unit != NULL)
+            enter(code, how, v->addr, CODE_START, "sysenter leads there, which keeps neither the PC nor SP");
         break;
     default:
         enter(code, how, v->addr, CODE_TRAP, "a new PSW is set to it");
@@ -833,18 +869,54 @@ bool code_find_entries(struct code *code, const struct code_how *how)
     return any;
 }
 
+/* The kind of the slot at ADDR of vectors that VBAR is set to; or CODE_KINDS. */
+static enum code_kind kind_of_slot(const struct code *code, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_vectors; i++) {
+        const uint64_t n = (addr - code->vectors[i].addr) / SLOT;
+
+        if (code->vectors[i].what == VBAR && code->vectors[i].addr % (SLOTS * SLOT) == 0 && n < SLOTS &&
+            addr % SLOT == 0)
+            return n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0;
+    }
+    return CODE_KINDS;
+}
+
+/* What the code of ENTRY is if it cannot be what it is named; or CODE_KINDS. Nobody need have called what is a start,
+ * and what is a function of many is none of them alone. */
+static enum code_kind contradiction(struct code *code, const struct code_entry_point *entry, const char **why)
+{
+    const enum code_kind slot = kind_of_slot(code, entry->addr);
+    struct code_ends ends;
+    enum code_kind kind;
+
+    if (entry->kind == CODE_START || (entry->kind == CODE_CALLED && !entry->exact))
+        return CODE_KINDS;
+    *why = "it is one of the vectors that VBAR is set to";
+    if (slot != CODE_KINDS)
+        return slot != entry->kind ? slot : CODE_KINDS;
+    code_try(code, entry->addr, CODE_CALLED, &ends);
+    *why = "it returns to its caller, with SP and FP as they were";
+    if (entry->kind != CODE_CALLED && ends.returns && !ends.returns_ill && !ends.resumes && !ends.exits &&
+        !ends.unknown && !contradicts_call(&ends))
+        return CODE_CALLED;
+    if (entry->kind == CODE_CALLED ? ends.returns || !ends.resumes : is_kind(code, entry->addr, entry->kind))
+        return CODE_KINDS;
+    kind = kind_of(code, entry->addr, why);
+    return kind != entry->kind && kind != CODE_KINDS && is_kind(code, entry->addr, kind) ? kind : CODE_KINDS;
+}
+
 void code_find_conflicts(struct code *code, const struct code_how *how)
 {
     size_t i;
 
-    for (i = 0; i < how->num_entries && code->image->abi == SFU_AMD64; i++) {
-        const struct code_entry_point *entry = &how->entries[i];
+    for (i = 0; i < how->num_entries && how->entered != NULL; i++) {
         const char *why;
-        enum code_kind kind = CODE_KINDS;
+        const enum code_kind kind = contradiction(code, &how->entries[i], &why);
 
-        if (entry->kind == CODE_TRAP || entry->kind == CODE_ERROR)
-            kind = kind_of(code, entry->addr, &why);
-        if ((kind == CODE_TRAP || kind == CODE_ERROR) && kind != entry->kind && how->entered != NULL)
-            how->entered(how->ctx, entry->addr, kind, entry, why);
+        if (kind != CODE_KINDS)
+            how->entered(how->ctx, how->entries[i].addr, kind, &how->entries[i], why);
     }
 }

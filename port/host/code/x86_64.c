@@ -458,6 +458,10 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
     case ZYDIS_MNEMONIC_IRETQ:
         fact->flow = CODE_RESUME;
         return true;
+    case ZYDIS_MNEMONIC_SYSRET: /* to code of 64 bits: "loads RIP from RCX" */
+        fact->flow = d->insn.raw.rex.W != 0 ? CODE_RESUME : CODE_STOP;
+        fact->link = d->insn.raw.rex.W != 0 ? RCX : 0;
+        return true;
     default:
         return false;
     }
@@ -475,7 +479,6 @@ static bool flow(const struct decoder *d, struct code_fact *fact)
     case ZYDIS_MNEMONIC_IRET:
     case ZYDIS_MNEMONIC_IRETD:
     case ZYDIS_MNEMONIC_UIRET:
-    case ZYDIS_MNEMONIC_SYSRET:
     case ZYDIS_MNEMONIC_SYSEXIT:
     case ZYDIS_MNEMONIC_RSM:
     case ZYDIS_MNEMONIC_UD0:

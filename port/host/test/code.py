@@ -1410,7 +1410,9 @@ def naked(cpu):
 
 # Who is found to enter code without CFI, and what cannot be told: by names.
 FOUND = {
-    "x86_64": ("""first: mov $1, %edi\nlea boot_stack(%rip), %rsp\ncall called\nhlt
+    "x86_64": ("""first: mov $1, %edi\nlea boot_stack(%rip), %rsp
+        mov $0xc0000082, %ecx\nlea fast(%rip), %rax\nmov %rax, %rdx\nshr $32, %rdx\nwrmsr
+        mov $0x176, %ecx\nlea quick(%rip), %rax\nxor %edx, %edx\nwrmsr\ncall called\nhlt
         .type called, %function\ncalled: ret
         lone: push %rbp\nmov %rsp, %rbp\ncall called\npop %rbp\nret
         resumed: pop %rbx\npop %rbp\nret
@@ -1421,17 +1423,28 @@ FOUND = {
         fatal: push $8\ncall called\n1: jmp 1b
         system: swapgs\nmov %rsp, %r10\nmov kernel_stack(%rip), %rsp\npush %r10\npush %rcx\npush %r11\ncall called
         pop %r11\npop %rcx\npop %rsp\nswapgs\nsysretq
-        .data\nkernel_stack: .quad 0\nboot_stack:""",
-               {"lone": "call", "thread": "start", "worker": "call", "second": "start"},
-               ("fatal", "shifted", "resumed")),
+        both: mov %rsp, saved(%rip)\nmov kernel_stack(%rip), %rsp\npush $0x23\npush saved(%rip)\npush %r11\npush $0x2b
+        push %rcx\ncall called\ntest %eax, %eax\njz 1f\nmov (%rsp), %rcx\nmov 16(%rsp), %r11\nmov 24(%rsp), %rsp
+        sysretq\n1: iretq
+        fast: mov %rsp, saved(%rip)\nmov kernel_stack(%rip), %rsp\npush saved(%rip)\npush %rcx\ncall called\n1: jmp 1b
+        quick: push %rcx\npush %rdx\ncall called\npop %rdx\npop %rcx\nsysexitq
+        enters: mov %rdi, %rcx\nmov %rsi, %rsp\nmov $0x202, %r11\nsysretq
+        goes: call called\npop %rcx\nsysretq
+        forked: call called\ntest %rbx, %rbx\njz 1f\nmov %rbp, %rdi\ncall *%rbx\n1: pop %rax\npop %rbp\niretq
+        begun: call called\nmov %rbp, %rdi\ncall *%rbx\npop %rcx\npop %r11\npop %rsp\nsysretq
+        .data\nsaved: .quad 0\nkernel_stack: .quad 0\nboot_stack:""",
+               {"lone": "call", "thread": "start", "worker": "call", "second": "start", "system": "syscall",
+                "both": "syscall", "fast": "syscall", "quick": "start", "forked": "start", "begun": "start"},
+               ("fatal", "shifted", "resumed", "goes")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
         .type thread, %function\nthread: mov x0, x20\nblr x19\nb .
+        forked: bl called\ncbz x19, 1f\nmov x0, x20\nblr x19\n1: ldp x0, x30, [sp], #16\neret
         lone: stp x29, x30, [sp, #-16]!\nbl called\nldp x29, x30, [sp], #16\nret
         resumed: ldp x29, x30, [sp], #16\nret
         .balign 2048\nvectors: b same\n.balign 128\n.skip 384\nb same\n.balign 128\n.skip 384\nb same\n.balign 2048
         same: stp x0, x30, [sp, #-16]!\nbl called\nldp x0, x30, [sp], #16\neret""",
-                {"lone": "call", "thread": "start", "vectors": "sp0", "vectors+0x200": "trap", "vectors+0x400": "sp0"},
+                {"lone": "call", "thread": "start", "forked": "start", "vectors": "sp0", "vectors+0x200": "trap", "vectors+0x400": "sp0"},
                 ("resumed",)),
     "riscv64": ("""first: lla t0, vectors + 1\ncsrw mtvec, t0\nlla sp, first\ncall called\nj .
         .type called, %function\ncalled: ret
@@ -1440,15 +1453,18 @@ FOUND = {
         resumed: LOAD ra, 0(sp)\naddi sp, sp, 16\nret
         .option norvc\n.balign 64\nvectors: j fault\nj tick\n.option rvc
         fault: addi sp, sp, -16\nSTORE a0, 0(sp)\n1: j 1b
-        tick: csrrw sp, mscratch, sp\ncall called\n1: j 1b""",
-                {"lone": "call", "thread": "start", "vectors": "trap", "vectors+0x4": "scratch"}, ("resumed",)),
+        tick: csrrw sp, mscratch, sp\ncall called\n1: j 1b
+        forked: call called\nbeqz s0, 1f\nmv a0, s1\njalr s0\n1: LOAD ra, 0(sp)\naddi sp, sp, 16\nmret""",
+                {"lone": "call", "thread": "start", "forked": "start", "vectors": "trap", "vectors+0x4": "scratch"}, ("resumed",)),
     "s390x": ("""first: larl %r1, program\nstg %r1, 0x1d8\nlarl %r15, first\nbrasl %r14, called\nj .
         .type called, %function\ncalled: br %r14
         .type thread, %function\nthread: lgr %r2, %r7\nbasr %r14, %r6\nj .
+        forked: brasl %r14, called\nltgr %r6, %r6\nje 1f\nlgr %r2, %r7\nbasr %r14, %r6\n1: lmg %r0, %r15, 160(%r15)
+        lpswe 640
         lone: stmg %r14, %r15, 112(%r15)\naghi %r15, -160\nbrasl %r14, called\nlmg %r14, %r15, 272(%r15)\nbr %r14
         resumed: lmg %r6, %r15, 48(%r15)\nbr %r14
         program: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .""",
-              {"lone": "call", "thread": "start", "program": "trap"}, ("resumed",)),
+              {"lone": "call", "thread": "start", "forked": "start", "program": "trap"}, ("resumed",)),
 }
 FOUND["riscv32"] = FOUND["riscv64"]
 
@@ -1461,10 +1477,46 @@ def finds(cpu):
     found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
     must({name: found.get(name) for name in wanted} == wanted, said)
     for name in unknown_:
-        must(name not in found and (name == "resumed" or "--entry=%s:KIND" % name in said), said)
+        must("enters" not in found and name not in found and (name == "resumed" or "--entry=%s:KIND" % name in said), said)
     must("entered as" not in gen.gen("--size", "--find", image)[1], "without -v")
     said = gen.gen("-v", "--size", "--find", *("--entry=%s:start" % name for name in unknown_), image)[1]
     must("KIND" not in said, said)
+
+
+def calls_behind():
+    """A call of what lies behind it is one, unless that is a label whose code takes the address off the stack."""
+    for kind, text, is_call in (("function", "push %rbx\n1: jmp 1b", True), ("notype", "push %rbx\n1: jmp 1b", True),
+                                ("notype", "pop %rax\n1: jmp 1b", False), ("function", "pop %rax\npush %rax", True)):
+        image = build("x86_64", WORK + "/behind", [
+            ".text", ".globl _start", "_start: nop", callers("x86_64", ["outer"]), ".balign 16",
+            ".type outer, %function\nouter: push %rbx\nsub $64, %rsp\ncall inner", ".type inner, %" + kind,
+            "inner: " + text, "end: nop"])
+        rows = table("x86_64", image, "--find")
+        first = rows.get(addresses("x86_64", image)["inner"], ("none",))[0]
+        must(first == ("sp+8" if is_call else "sp+88"), "%s: %s: %s" % (kind, text, rows))
+
+
+# What is named, as what, and what the code says that it is.
+CONFLICTS = {
+    "x86_64": ("plain error trap", "failed trap error", "plain call trap", "plain syscall trap", "handler trap call"),
+    "s390x": ("plain call trap", "handler trap call"),
+    "riscv64": ("plain call trap", "handler trap call"),
+    "aarch64": ("lone trap call", "vectors trap sp0", "vectors+0x200 sp0 trap", "vectors+0x400 trap sp0"),
+}
+CONFLICTS["riscv32"] = CONFLICTS["riscv64"]
+
+
+def conflicts(cpu):
+    """What is named as what its code cannot be is an error that says both; as what it is, it is none."""
+    if cpu == "aarch64":
+        image = build(cpu, WORK + "/conflicts-" + cpu, [".text", ".globl _start", "_start:", FOUND[cpu][0]])
+    else:
+        image = naked_image(cpu, NAKED[cpu][0], False)
+    for line in CONFLICTS[cpu]:
+        name, kind, true = line.split()
+        said = gen.gen("--size", "--find", "--entry=%s:%s" % (name, kind), image, status=1)[1]
+        must("--entry=%s:%s: it cannot be that, but :%s: " % (name, kind, true) in said, said)
+        gen.gen("-q", "--size", "--find", "--entry=%s:%s" % (name, true), image)
 
 
 # Of a function and of an interrupt's entry (arm: none): what makes a frame, and what takes it off again and returns.
@@ -1974,6 +2026,8 @@ def test_trust():
         test("%s naked functions" % cpu, naked, cpu)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
+        test("%s entries named as what they are not" % cpu, conflicts, cpu)
+    test("x86_64 a call of what lies behind it", calls_behind)
     for cpu in PIECES:
         test("%s entries found: a label behind a call" % cpu, pieces, cpu)
     test("who has called the image's entry", firmware)
