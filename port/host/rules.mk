@@ -46,7 +46,7 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
-TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c run.c) \
+TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c moved.c run.c) \
     $(addprefix port/host/common/,abi.c image.c report.c)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
     sfu.h

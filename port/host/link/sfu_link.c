@@ -7,6 +7,7 @@
 #include "command.h"
 #include "common/report.h"
 #include "fill.h"
+#include "moved.h"
 #include "object.h"
 #include "run.h"
 #include "sfu.h"
@@ -287,7 +288,7 @@ static void print_called(const char *text)
 /* What is made where the image asks for it; for linker scripts with a place of their own, options say what is made. */
 static const char *const defaults[] = {"--small", "--find"};
 
-/* Runs sfu-gen with the NUM options at MORE. On failure says why, and ends. */
+/* Runs sfu-gen with the NUM options at MORE. On failure says why, and ends; else what it says is the caller's. */
 static void run_gen(const char *const *more, size_t num, struct said *said)
 {
     struct words words = {NULL, 0};
@@ -303,9 +304,10 @@ static void run_gen(const char *const *more, size_t num, struct said *said)
         words_add(&words, more[i]);
     words_add(&words, job.image);
     status = run_command(words.list, said);
-    print_called(said->err);
-    if (status != 0)
+    if (status != 0) {
+        print_called(said->err);
         stop(status);
+    }
 }
 
 /* How many bytes the tables need. */
@@ -316,6 +318,7 @@ static uint64_t gen_size(void)
     uint64_t size;
 
     run_gen(more, 2, &said);
+    print_called(said.err);
     size = said.out != NULL ? strtoull(said.out, NULL, 10) : 0;
     said_free(&said);
     return size;
@@ -393,7 +396,6 @@ static bool open_image(struct image *image)
     if (has_mark(job.image))
         FAIL("%s: the tables go into an ELF file: link one, and convert it behind that (objcopy -O binary)",
              job.command.output);
-    image_close(image);
     return false;
 }
 
@@ -552,35 +554,84 @@ static void finish(void)
         FAIL("cannot write %s: %s", job.command.output, strerror(errno));
 }
 
-/* Makes the tables, and fills the object's section in. Returns false if it is too small: it has then become larger.
- * JSON: what sfu-gen says. */
-static bool make_own(const struct image *image, struct needs *needs, struct said *json)
+/* Tables of the link before, and what sfu-gen has said of them. */
+static struct {
+    struct linked linked;
+    struct said said;
+    uint8_t *tables;
+    size_t size;
+    uint64_t addr;
+} last;
+
+static void forget_last(void)
+{
+    if (last.linked.image == NULL)
+        return;
+    image_close(last.linked.image);
+    free(last.linked.image);
+    free(last.tables);
+    said_free(&last.said);
+    memset(&last, 0, sizeof last);
+}
+
+/* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. What sfu-gen has
+ * said of them names addresses of code. */
+static bool take_last(const struct linked *now, uint64_t addr)
+{
+    uint64_t code;
+
+    if (last.linked.image == NULL || !moved_only(&last.linked, now, &code) ||
+        (code != 0 && last.said.err != NULL && last.said.err[0] != '\0') ||
+        !moved_tables(last.tables, last.size, now->image->big, last.addr, addr, code))
+        return false;
+    last.addr = addr;
+    return true;
+}
+
+/* Makes tables for ADDR. They are then the last ones. */
+static void make_last(uint64_t addr)
 {
     char address[64], *output = beside("-o", job.tables);
     const char *const more[] = {"--json", address, output};
-    uint8_t *tables;
-    size_t size;
 
-    if (!make_room(needs, job.links == 1 ? gen_size() : job.room.tables))
-        return false;
-    needs->place.tables = needs->place.addr + object_tables(&job.room);
-    (void)snprintf(address, sizeof address, "--address=0x%" PRIx64, needs->place.tables);
-    run_gen(more, 3, json);
-    tables = read_tables(&size);
-    needs->place.tables_size = size;
-    if (!make_room(needs, size))
-        return false;
-    fill(image, needs, tables, size);
-    free(tables);
+    forget_last();
+    (void)snprintf(address, sizeof address, "--address=0x%" PRIx64, addr);
+    run_gen(more, 3, &last.said);
+    last.tables = read_tables(&last.size);
+    last.addr = addr;
     free(output);
+}
+
+/* Makes the tables of IMAGE, and fills the object's section in. Returns false if it is too small: it has then become
+ * larger, and IMAGE stays. */
+static bool make_own(struct image *image, struct needs *needs)
+{
+    const struct linked now = {image, needs->place.addr, object_size(&job.room)};
+    const uint64_t addr = needs->place.addr + object_tables(&job.room);
+
+    if (!take_last(&now, addr))
+        make_last(addr);
+    needs->place.tables = addr;
+    needs->place.tables_size = last.size;
+    if (!make_room(needs, last.size)) {
+        if (last.linked.image != NULL)
+            image_close(last.linked.image);
+        free(last.linked.image);
+        last.linked = now;
+        return false;
+    }
+    print_called(last.said.err);
+    fill(image, needs, last.tables, last.size);
+    say_summary(last.said.out, needs);
     return true;
 }
 
 /* The same where the linker script has a place for the tables. */
-static bool make_in_script(struct image *image, struct needs *needs, struct said *json)
+static bool make_in_script(struct image *image, struct needs *needs)
 {
     static const char *const more[] = {"--json"};
     const struct section *section = image_tables(image);
+    struct said json;
 
     if (!make_room(needs, job.command.has_room ? gen_size() : 0))
         return false;
@@ -590,46 +641,53 @@ static bool make_in_script(struct image *image, struct needs *needs, struct said
     }
     if (needs->asked)
         fill(image, needs, NULL, 0);
-    run_gen(more, 1, json);
-    return true;
-}
-
-/* Makes the tables of the last link's image. Returns false if it must be linked again, with more room. */
-static bool make_tables(struct image *image, struct needs *needs)
-{
-    struct said json;
-    bool good = job.own_tables ? make_own(image, needs, &json) : make_in_script(image, needs, &json);
-
-    if (!good)
-        return false;
+    run_gen(more, 1, &json);
+    print_called(json.err);
     say_summary(json.out, needs);
     said_free(&json);
     return true;
 }
 
+/* Makes the tables of the last link's image. Returns false if it must be linked again, with more room. */
+static bool make_tables(struct image *image)
+{
+    struct needs needs;
+    bool done;
+
+    read_needs(image, &needs);
+    if (job.links == 1)
+        job.own_tables = !has_place(image, &needs);
+    /* of the first link the object may be there for sframe_start alone, which the script has, too */
+    job.defaults = needs.asked && (job.own_tables || job.command.has_room || job.links > 1);
+    if (job.own_tables)
+        done = !needs.asked || make_own(image, &needs);
+    else
+        done = make_in_script(image, &needs);
+    free_needs(&needs);
+    return done;
+}
+
 static void link_image(void)
 {
     enum { MAX_LINKS = 8 };
-    struct image image;
-    struct needs needs;
     struct said said;
     bool done = false;
 
     link_anywhere(&said);
-    while (!done && open_image(&image)) {
-        read_needs(&image, &needs);
-        if (job.links == 1)
-            job.own_tables = !has_place(&image, &needs);
-        /* of the first link the object may be there for sframe_start alone, which the script has, too */
-        job.defaults = needs.asked && (job.own_tables || job.command.has_room || job.links > 1);
-        done = (job.own_tables && !needs.asked) || make_tables(&image, &needs);
-        free_needs(&needs);
-        image_close(&image);
+    while (!done) {
+        struct image *image = zeroed(1, sizeof *image);
+
+        done = !open_image(image) || make_tables(image);
+        if (last.linked.image != image) {
+            image_close(image);
+            free(image);
+        }
         if (!done && job.links == MAX_LINKS)
             FAIL("%s: each link needs more room than the last one said", job.command.output);
         if (!done)
             link_again(&said);
     }
+    forget_last();
     said_print(&said);
     finish();
 }

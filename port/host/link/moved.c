@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "moved.h"
+#include "common/image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- By how much things move ----------------------------------------------------------------------------------- */
+
+enum { MAX_MOVES = 16, MAX_DELTAS = MAX_MOVES * MAX_MOVES + 1 };
+
+/* The distances by which sections have moved, and by which words change that have addresses and differences of them. */
+struct deltas {
+    uint64_t moves[MAX_MOVES], list[MAX_DELTAS];
+    unsigned num_moves, num;
+};
+
+static bool add_move(struct deltas *d, uint64_t move)
+{
+    unsigned i;
+
+    for (i = 0; i < d->num_moves; i++)
+        if (d->moves[i] == move)
+            return true;
+    if (d->num_moves == MAX_MOVES)
+        return false;
+    d->moves[d->num_moves++] = move;
+    return true;
+}
+
+static void add_delta(struct deltas *d, uint64_t delta)
+{
+    unsigned i = 0;
+
+    while (i < d->num && d->list[i] != delta)
+        i++;
+    if (i == d->num)
+        d->list[d->num++] = delta;
+}
+
+/* Something always stays where it is: absolute addresses. */
+static void combine(struct deltas *d)
+{
+    unsigned i, k;
+
+    d->num = 0;
+    for (i = 0; i < d->num_moves; i++)
+        for (k = 0; k < d->num_moves; k++)
+            add_delta(d, d->moves[i] - d->moves[k]);
+}
+
+/* Whether a word of BITS, 32 or 64, changes by CHANGE where an address does. */
+static bool is_delta(const struct deltas *d, uint64_t change, unsigned bits)
+{
+    const uint64_t mask = bits == 64 ? UINT64_MAX : UINT32_MAX;
+    unsigned i;
+
+    for (i = 0; i < d->num; i++)
+        if (((d->list[i] ^ change) & mask) == 0)
+            return true;
+    return false;
+}
+
+/* The same of the lowest BITS, and of what is above them, which also changes where the lowest ones carry over. */
+static bool is_low(const struct deltas *d, uint64_t change, unsigned bits)
+{
+    unsigned i;
+
+    for (i = 0; i < d->num; i++)
+        if (((d->list[i] ^ change) & ((1u << bits) - 1)) == 0)
+            return true;
+    return false;
+}
+
+static bool is_high(const struct deltas *d, uint32_t change, unsigned bits, uint32_t mask)
+{
+    unsigned i;
+
+    for (i = 0; i < d->num; i++) {
+        const uint32_t high = (uint32_t)(d->list[i] >> bits);
+
+        if (((high ^ change) & mask) == 0 || (((high + 1) ^ change) & mask) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
+
+static uint32_t bits_of(uint32_t word, unsigned low, unsigned num)
+{
+    return word >> low & ((1u << num) - 1);
+}
+
+/* aarch64: adrp, add and load or store with an offset, not from SP. */
+static bool is_moved_aarch64(const struct deltas *d, uint32_t a, uint32_t b)
+{
+    const uint32_t adrp = 0x9f000000, imm12 = 0x003ffc00;
+    const uint32_t change = bits_of(b, 10, 12) - bits_of(a, 10, 12);
+
+    if ((a & adrp) == 0x90000000 && ((a ^ b) & (adrp | 31)) == 0) {
+        const uint32_t from = bits_of(a, 5, 19) << 2 | bits_of(a, 29, 2),
+                       to = bits_of(b, 5, 19) << 2 | bits_of(b, 29, 2);
+
+        return is_high(d, to - from, 12, 0x1fffff);
+    }
+    if (((a ^ b) & ~imm12) != 0 || bits_of(a, 5, 5) == 31)
+        return false;
+    if ((a & 0x7fc00000) == 0x11000000)
+        return bits_of(a, 0, 5) != 31 && is_low(d, change, 12);
+    if ((a & 0x3b000000) == 0x39000000) {
+        const unsigned scale = (a & 0x04800000) == 0x04800000 ? 4 : bits_of(a, 30, 2);
+
+        return is_low(d, (uint64_t)change << scale, 12);
+    }
+    return false;
+}
+
+/* RISC-V: auipc, lui, and instructions with an offset, not from SP. */
+static bool is_moved_riscv(const struct deltas *d, uint32_t a, uint32_t b)
+{
+    enum { SP = 2 };
+    const uint32_t opcode = a & 0x7f;
+
+    if ((opcode == 0x17 || opcode == 0x37) && ((a ^ b) & 0xfff) == 0)
+        return bits_of(a, 7, 5) != SP && is_high(d, (b >> 12) - (a >> 12), 12, 0xfffff);
+    if (bits_of(a, 15, 5) == SP)
+        return false;
+    if ((opcode == 0x13 || opcode == 0x03 || opcode == 0x07 || opcode == 0x1b || opcode == 0x67) &&
+        ((a ^ b) & 0xfffff) == 0)
+        return bits_of(a, 7, 5) != SP && is_low(d, (b >> 20) - (a >> 20), 12);
+    if ((opcode == 0x23 || opcode == 0x27) && ((a ^ b) & 0x01fff07f) == 0)
+        return is_low(d, (bits_of(b, 25, 7) << 5 | bits_of(b, 7, 5)) - (bits_of(a, 25, 7) << 5 | bits_of(a, 7, 5)),
+                      12);
+    return false;
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------------------------- */
+
+/* What is compared: SIZE bytes of both images. */
+struct bytes_of {
+    const uint8_t *a, *b;
+    uint64_t size;
+    const struct deltas *deltas;
+    unsigned machine;
+    bool big, code;
+};
+
+static bool is_word(const struct bytes_of *of, uint64_t at, unsigned size)
+{
+    return at + size <= of->size &&
+           is_delta(of->deltas, load_number(of->b + at, size, of->big) - load_number(of->a + at, size, of->big),
+                    8 * size);
+}
+
+/* s390x: an instruction's distance is in halfwords. */
+static bool is_halved(const struct bytes_of *of, uint64_t at)
+{
+    return of->code && of->machine == EM_S390 && at % 2 == 0 && at + 4 <= of->size &&
+           is_delta(of->deltas, 2 * (load_number(of->b + at, 4, true) - load_number(of->a + at, 4, true)), 32);
+}
+
+/* An instruction of 4 bytes at AT, which is little-endian on these CPUs. */
+static bool is_instruction(const struct bytes_of *of, uint64_t at)
+{
+    uint32_t a, b;
+
+    if (!of->code || at + 4 > of->size || at % (of->machine == EM_RISCV ? 2 : 4) != 0)
+        return false;
+    a = (uint32_t)load_number(of->a + at, 4, false);
+    b = (uint32_t)load_number(of->b + at, 4, false);
+    if (of->machine == EM_AARCH64)
+        return is_moved_aarch64(of->deltas, a, b);
+    return of->machine == EM_RISCV && is_moved_riscv(of->deltas, a, b);
+}
+
+/* How many bytes of a changed word follow from AT on, the first one that differs; or 0 if nothing explains it. */
+static unsigned explain(const struct bytes_of *of, uint64_t at)
+{
+    unsigned back;
+
+    for (back = 0; back < 8 && back <= at; back++) {
+        if (back < 4 && (is_word(of, at - back, 4) || is_halved(of, at - back) || is_instruction(of, at - back)))
+            return 4 - back;
+        if (is_word(of, at - back, 8))
+            return 8 - back;
+    }
+    return 0;
+}
+
+static bool same_bytes(const struct bytes_of *of)
+{
+    uint64_t at = 0;
+
+    while (at < of->size) {
+        const uint64_t step = of->size - at < 64 ? of->size - at : 64;
+        unsigned more = 0;
+
+        if (memcmp(of->a + at, of->b + at, step) == 0) {
+            at += step;
+            continue;
+        }
+        while (of->a[at] == of->b[at])
+            at++;
+        more = explain(of, at);
+        if (more == 0)
+            return false;
+        at += more;
+    }
+    return true;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
+
+static bool has_room(const struct linked *l, const struct section *s)
+{
+    return (s->flags & SHF_ALLOC) != 0 && l->addr - s->addr < s->size;
+}
+
+/* Whether the sections are the same, and where A's room is B's is. Collects by how much they have moved. */
+static bool compare_sections(const struct linked *a, const struct linked *b, struct deltas *d, uint64_t *code)
+{
+    bool has_code = false;
+    size_t i;
+
+    for (i = 0; i < a->image->num_sections; i++) {
+        const struct section *x = &a->image->sections[i], *y = &b->image->sections[i];
+        const uint64_t move = y->addr - x->addr, grown = has_room(a, x) ? b->size - a->size : 0;
+
+        if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->flags != y->flags)
+            return false;
+        if ((x->flags & SHF_ALLOC) == 0)
+            continue;
+        if (has_room(a, x) != has_room(b, y) || y->size - x->size != grown || !add_move(d, move) ||
+            !add_move(d, move + grown) || (grown != 0 && a->addr - x->addr != b->addr - y->addr))
+            return false;
+        if ((x->flags & SHF_EXECINSTR) == 0)
+            continue;
+        if (has_room(a, x) || (has_code && move != *code))
+            return false;
+        has_code = true;
+        *code = move;
+    }
+    return has_code;
+}
+
+static bool compare_symbols(struct image *a, struct image *b, uint64_t code)
+{
+    size_t i;
+
+    if (!image_symbols(a) || !image_symbols(b) || a->num_symbols != b->num_symbols)
+        return false;
+    for (i = 0; i < a->num_symbols; i++) {
+        const struct symbol *x = &a->symbols[i], *y = &b->symbols[i];
+
+        if (y->addr - x->addr != code || x->size != y->size || x->function != y->function ||
+            strcmp(x->name, y->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether sfu-gen reads the bytes of S: not those of notes, of which one has the hash of the image. */
+static bool is_read(const struct section *s)
+{
+    return s->type != SHT_NOBITS && s->type != SHT_NOTE && s->size > 0 &&
+           ((s->flags & SHF_ALLOC) != 0 || strstr(s->name, "_frame") != NULL || strncmp(s->name, ".s", 2) == 0) &&
+           s->type != SHT_SYMTAB && s->type != SHT_STRTAB;
+}
+
+/* Compares section I: with the room in it, what is in front of that and what is behind. */
+static bool compare_section(const struct linked *a, const struct linked *b, size_t i, const struct deltas *d)
+{
+    struct section *x = &a->image->sections[i], *y = &b->image->sections[i];
+    const uint64_t head = has_room(a, x) ? a->addr - x->addr : x->size;
+    struct bytes_of of = {
+        NULL, NULL, head, d, a->image->header.e_machine, a->image->big, (x->flags & SHF_EXECINSTR) != 0};
+
+    if (!is_read(x))
+        return true;
+    if (!image_load(a->image, x) || !image_load(b->image, y))
+        return false;
+    of.a = x->bytes;
+    of.b = y->bytes;
+    if (head == x->size)
+        return x->size == y->size && same_bytes(&of);
+    if (!same_bytes(&of) || x->size - head < a->size)
+        return false;
+    of.a += head + a->size;
+    of.b += head + b->size;
+    of.size -= of.size - (x->size - head - a->size);
+    return same_bytes(&of);
+}
+
+bool moved_only(const struct linked *a, const struct linked *b, uint64_t *code)
+{
+    const GElf_Ehdr *x = &a->image->header, *y = &b->image->header;
+    struct deltas d;
+    size_t i;
+
+    *code = 0;
+    d.num = d.num_moves = 0;
+    (void)add_move(&d, 0);
+    if (x->e_type != y->e_type || x->e_machine != y->e_machine || x->e_flags != y->e_flags ||
+        a->image->num_sections != b->image->num_sections || !compare_sections(a, b, &d, code) ||
+        y->e_entry - x->e_entry != *code || !compare_symbols(a->image, b->image, *code))
+        return false;
+    combine(&d);
+    for (i = 0; i < a->image->num_sections; i++)
+        if (!compare_section(a, b, i, &d))
+            return false;
+    return true;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------------------------- */
+
+bool moved_tables(uint8_t *bytes, size_t size, bool big, uint64_t from, uint64_t to, uint64_t code)
+{
+    enum { HEADER = 28, ENTRY = 16, VERSION = 3, FROM_FIELDS = 0x4 };
+    uint64_t num, i;
+
+    if (size < HEADER || bytes[2] != VERSION || (bytes[3] & FROM_FIELDS) == 0)
+        return false;
+    num = load_number(bytes + 8, 4, big);
+    if (num > (size - HEADER) / ENTRY)
+        return false;
+    for (i = 0; i < num; i++) {
+        uint8_t *start = bytes + HEADER + ENTRY * i;
+
+        store_number(start, 8, big, load_number(start, 8, big) + code - (to - from));
+    }
+    return true;
+}
