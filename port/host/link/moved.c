@@ -94,7 +94,7 @@ static uint32_t bits_of(uint32_t word, unsigned low, unsigned num)
     return word >> low & ((1u << num) - 1);
 }
 
-/* aarch64: adrp, add and load or store with an offset, not from SP. */
+/* aarch64: adrp, and add, load and store with an offset, not from SP. */
 static bool is_moved_aarch64(const struct deltas *d, uint32_t a, uint32_t b)
 {
     const uint32_t adrp = 0x9f000000, imm12 = 0x003ffc00;
@@ -109,7 +109,7 @@ static bool is_moved_aarch64(const struct deltas *d, uint32_t a, uint32_t b)
     if (((a ^ b) & ~imm12) != 0 || bits_of(a, 5, 5) == 31)
         return false;
     if ((a & 0x7fc00000) == 0x11000000)
-        return bits_of(a, 0, 5) != 31 && is_low(d, change, 12);
+        return is_low(d, change, 12);
     if ((a & 0x3b000000) == 0x39000000) {
         const unsigned scale = (a & 0x04800000) == 0x04800000 ? 4 : bits_of(a, 30, 2);
 
@@ -118,23 +118,59 @@ static bool is_moved_aarch64(const struct deltas *d, uint32_t a, uint32_t b)
     return false;
 }
 
-/* RISC-V: auipc, lui, and instructions with an offset, not from SP. */
-static bool is_moved_riscv(const struct deltas *d, uint32_t a, uint32_t b)
+/* RISC-V: auipc, lui, and instructions with an offset; from SP only where the one BEFORE has set it to an address. */
+static bool is_moved_riscv(const struct deltas *d, uint32_t before, uint32_t a, uint32_t b)
 {
-    enum { SP = 2 };
-    const uint32_t opcode = a & 0x7f;
+    enum { SP = 2, AUIPC = 0x17, LUI = 0x37 };
+    const uint32_t opcode = a & 0x7f, own = before & 0xfff;
+    const bool from_sp = bits_of(a, 15, 5) == SP && own != (SP << 7 | AUIPC) && own != (SP << 7 | LUI);
 
-    if ((opcode == 0x17 || opcode == 0x37) && ((a ^ b) & 0xfff) == 0)
-        return bits_of(a, 7, 5) != SP && is_high(d, (b >> 12) - (a >> 12), 12, 0xfffff);
-    if (bits_of(a, 15, 5) == SP)
+    if ((opcode == AUIPC || opcode == LUI) && ((a ^ b) & 0xfff) == 0)
+        return is_high(d, (b >> 12) - (a >> 12), 12, 0xfffff);
+    if (from_sp)
         return false;
     if ((opcode == 0x13 || opcode == 0x03 || opcode == 0x07 || opcode == 0x1b || opcode == 0x67) &&
         ((a ^ b) & 0xfffff) == 0)
-        return bits_of(a, 7, 5) != SP && is_low(d, (b >> 20) - (a >> 20), 12);
+        return is_low(d, (b >> 20) - (a >> 20), 12);
     if ((opcode == 0x23 || opcode == 0x27) && ((a ^ b) & 0x01fff07f) == 0)
         return is_low(d, (bits_of(b, 25, 7) << 5 | bits_of(b, 7, 5)) - (bits_of(a, 25, 7) << 5 | bits_of(a, 7, 5)),
                       12);
     return false;
+}
+
+static uint32_t arm_number(uint32_t word)
+{
+    return bits_of(word, 16, 4) << 12 | bits_of(word, 0, 12);
+}
+
+/* ARM: movw and movt, A32 code. */
+static bool is_moved_arm(const struct deltas *d, uint32_t a, uint32_t b)
+{
+    const uint32_t change = arm_number(b) - arm_number(a);
+
+    if (((a ^ b) & 0xfff0f000) != 0)
+        return false;
+    if ((a & 0x0ff00000) == 0x03000000)
+        return is_low(d, change, 16);
+    return (a & 0x0ff00000) == 0x03400000 && is_high(d, change, 16, 0xffff);
+}
+
+/* T32 code: the first halfword in the upper half of the word. */
+static uint32_t thumb_number(uint32_t word)
+{
+    return bits_of(word, 16, 4) << 12 | bits_of(word, 26, 1) << 11 | bits_of(word, 12, 3) << 8 |
+           bits_of(word, 0, 8);
+}
+
+static bool is_moved_thumb(const struct deltas *d, uint32_t a, uint32_t b)
+{
+    const uint32_t change = thumb_number(b) - thumb_number(a);
+
+    if (((a ^ b) & 0xfbf08f00) != 0)
+        return false;
+    if ((a & 0xfbf08000) == 0xf2400000)
+        return is_low(d, change, 16);
+    return (a & 0xfbf08000) == 0xf2c00000 && is_high(d, change, 16, 0xffff);
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
@@ -162,18 +198,34 @@ static bool is_halved(const struct bytes_of *of, uint64_t at)
            is_delta(of->deltas, 2 * (load_number(of->b + at, 4, true) - load_number(of->a + at, 4, true)), 32);
 }
 
+static uint32_t word_at(const uint8_t *bytes, uint64_t at)
+{
+    return (uint32_t)load_number(bytes + at, 4, false);
+}
+
+static uint32_t halfwords_at(const uint8_t *bytes, uint64_t at)
+{
+    return (uint32_t)(load_number(bytes + at, 2, false) << 16 | load_number(bytes + at + 2, 2, false));
+}
+
 /* An instruction of 4 bytes at AT, which is little-endian on these CPUs. */
 static bool is_instruction(const struct bytes_of *of, uint64_t at)
 {
-    uint32_t a, b;
+    const uint8_t *a = of->a, *b = of->b;
 
-    if (!of->code || at + 4 > of->size || at % (of->machine == EM_RISCV ? 2 : 4) != 0)
+    if (!of->code || at + 4 > of->size || at % 2 != 0)
         return false;
-    a = (uint32_t)load_number(of->a + at, 4, false);
-    b = (uint32_t)load_number(of->b + at, 4, false);
-    if (of->machine == EM_AARCH64)
-        return is_moved_aarch64(of->deltas, a, b);
-    return of->machine == EM_RISCV && is_moved_riscv(of->deltas, a, b);
+    switch (of->machine) {
+    case EM_AARCH64:
+        return at % 4 == 0 && is_moved_aarch64(of->deltas, word_at(a, at), word_at(b, at));
+    case EM_RISCV:
+        return is_moved_riscv(of->deltas, at >= 4 ? word_at(a, at - 4) : 0, word_at(a, at), word_at(b, at));
+    case EM_ARM:
+        return (at % 4 == 0 && is_moved_arm(of->deltas, word_at(a, at), word_at(b, at))) ||
+               is_moved_thumb(of->deltas, halfwords_at(a, at), halfwords_at(b, at));
+    default:
+        return false;
+    }
 }
 
 /* How many bytes of a changed word follow from AT on, the first one that differs; or 0 if nothing explains it. */

@@ -445,6 +445,38 @@ arguments_alone() {
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
 test "arguments alone, as cargo has them" arguments_alone
+# tables_of FILE: the tables that sfu-link has written there, into FILE.tables; ADDRESS is where they are.
+cat >tables.py <<'END'
+import sys
+
+from facts import facts
+
+data, at, words = facts(sys.argv[1])
+open(sys.argv[1] + ".tables", "wb").write(data[at + words[2]:at + words[2] + words[3]])
+print("0x%x" % (words[1] + words[2]))
+END
+# The second link has other code where it has other input: the tables of the first one are not taken then.
+changed() {
+    cat >ld.changes <<'END'
+#!/bin/sh
+echo x >>links
+[ "$(wc -l <links)" = 1 ] || cp changed.o own.o
+exec ld "$@"
+END
+    printf '#!/bin/sh\necho x >>made\nexec "%s" "$@"\n' "$gen" >gen.counts && chmod +x ld.changes gen.counts || return 1
+    local frame
+    for frame in 40 64; do
+        # shellcheck disable=SC2016  # for sed
+        sed 's/{ return x/{ volatile char a['$frame']; a[x] = 1; return a[1] + x/' first.c >own.c
+        gcc "${plain[@]}" -fno-pie -c own.c -o "own$frame.o" || return 1
+    done
+    cp own40.o own.o && cp own64.o changed.o && rm -f links made
+    SFU_GEN=./gen.counts "$link" ./ld.changes "${ld[@]}" && [ "$(wc -l <made)" = 2 ] &&
+        "$gen" -q --small --find --address="$(python3 tables.py own.elf)" -o true.tables own.elf &&
+        cmp true.tables own.elf.tables
+}
+cp own.c first.c
+test "own object: another code in the second link" changed
 # The lines of README.md, in a kernel that has a console and a structure of saved registers.
 readme() {
     {

@@ -17,6 +17,7 @@ from check import finish, must, run, test
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
 LINK = os.path.abspath("build/tools/sfu-link")
+GEN = os.path.abspath("build/tools/sfu-gen")
 HERE = os.path.abspath("port/host/test/zero")
 DIST = os.path.abspath("build/dist")
 LIMIT = 20  # seconds
@@ -117,12 +118,49 @@ def expect(text, mark):
     must(found == [(PANIC, 1), (FAULT, 1), (handler, -13 if CPU == "arm" else 1)], "%s in %s" % (found, text))
 
 
+def facts(data):
+    """Where struct sfu_link (sfu_start.h) is in the bytes of an image, and its numbers."""
+    order = "big" if data[5] == 2 else "little"
+    for match in re.finditer(b"sfulink1", data):
+        words = [int.from_bytes(data[match.start() + 8 * i:match.start() + 8 * i + 8], order) for i in range(10)]
+        if words[1] in range(IMAGE, IMAGE + (1 << 20)) and words[3] < len(data):
+            return match.start(), words
+    raise AssertionError("not filled in")
+
+
+def true_tables(image):
+    """The tables in the image are those that sfu-gen makes of it as it is."""
+    with open(image, "rb") as f:
+        data = f.read()
+    at, words = facts(data)
+    run(GEN, "-q", "--small", "--find", "--address=0x%x" % (words[1] + words[2]), "-o", image + ".tables", image)
+    with open(image + ".tables", "rb") as f:
+        must(f.read() == data[at + words[2]:at + words[2] + words[3]], "the tables are others")
+
+
 def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
     """MARK: what stands behind an interrupted frame."""
     image = "%s/%s.elf" % (WORK, name)
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
         image)
+    true_tables(image)
     expect(boot(image), mark)
+
+
+def made_once():
+    """The tables of the first link are moved for the second one, which has the same code."""
+    counted = WORK + "/counted"
+    with open(counted, "w", encoding="ascii") as f:
+        f.write('#!/bin/sh\necho run >>"%s/runs"\nexec "%s" "$@"\n' % (WORK, GEN))
+    os.chmod(counted, 0o755)
+    for flags in (["-O2"], ["-Os", "-ffunction-sections"], ["-O0"]):
+        with open(WORK + "/runs", "w", encoding="ascii"):
+            pass
+        run("env", "SFU_GEN=" + counted, LINK, *LD.split(), "-T", script("once.ld", ("", "")),
+            *compile_all(flags[0], flags), "-o", WORK + "/once.elf")
+        true_tables(WORK + "/once.elf")
+        with open(WORK + "/runs", encoding="ascii") as f:
+            must(f.read() == "run\n", "sfu-gen ran more than once")
 
 
 def no_such_mode():
@@ -148,6 +186,7 @@ def main():
         for stack, mark in ("stack_below", ""), ("stack_above", " [stack switch]"):
             test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
                  ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
+    test(CPU + ": sfu-gen runs once", made_once)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
     if CPU in ("x86_64", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x
