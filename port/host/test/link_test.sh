@@ -445,14 +445,14 @@ arguments_alone() {
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
 test "arguments alone, as cargo has them" arguments_alone
-# tables_of FILE: the tables that sfu-link has written there, into FILE.tables; ADDRESS is where they are.
+# The tables that sfu-link has written into a file, into made.tables; and where they are.
 cat >tables.py <<'END'
 import sys
 
 from facts import facts
 
 data, at, words = facts(sys.argv[1])
-open(sys.argv[1] + ".tables", "wb").write(data[at + words[2]:at + words[2] + words[3]])
+open("made.tables", "wb").write(data[at + words[2]:at + words[2] + words[3]])
 print("0x%x" % (words[1] + words[2]))
 END
 # The second link has other code where it has other input: the tables of the first one are not taken then.
@@ -473,7 +473,7 @@ END
     cp own40.o own.o && cp own64.o changed.o && rm -f links made
     SFU_GEN=./gen.counts "$link" ./ld.changes "${ld[@]}" && [ "$(wc -l <made)" = 2 ] &&
         "$gen" -q --small --find --address="$(python3 tables.py own.elf)" -o true.tables own.elf &&
-        cmp true.tables own.elf.tables
+        cmp true.tables made.tables
 }
 cp own.c first.c
 test "own object: another code in the second link" changed
