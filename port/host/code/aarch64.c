@@ -11,6 +11,9 @@
 
 enum { X17 = 17, X18 = 18, X29 = 29, X30 = 30, SP = 31 };
 
+/* A register that no store knows: memory that counts from it may be anywhere. */
+enum { ANYWHERE = CODE_TARGET };
+
 static unsigned field(uint32_t word, unsigned low, unsigned size)
 {
     return word >> low & ((1u << size) - 1);
@@ -181,6 +184,8 @@ static void store_scalable(uint32_t word, struct code_fact *fact)
         code_write(fact, rn(word), 0, predicate ? 2 : 16);
     else if (word >> 25 == 0x70 && (field(word, 16, 5) == 31 || (word & 0xffff9c1f) == 0xe1200000)) /* of ZA */
         code_write(fact, rn(word), 0, 16);
+    else
+        code_write(fact, ANYWHERE, 0, 16);
 }
 
 /* SVE and SME (C4.1.36): a register that counts stands where a vector does. */
@@ -363,6 +368,8 @@ static void single(uint32_t word, struct code_fact *fact)
             code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word), rn(word), 0);
         else if (loads && !is_vector)
             forget(fact, rd(word));
+        else if (!loads)
+            code_write(fact, ANYWHERE, 0, 16);
         return;
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */

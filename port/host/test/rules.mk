@@ -148,6 +148,26 @@ CHECK += host-code-decoder
 suite-host-code-decoder: $(HOST)/decodes
 	@test/run.sh host-code-decoder python3 port/host/test/decoder.py
 
+# What the reader says of random instructions, beside what CPUs do.
+$(HOST)/facts: port/host/test/facts.c port/host/test/facts.h $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -Iport/host/code $(TOOLS_CODE_FLAGS) $(filter %.c,$^) $(TOOLS_GEN_LIBS) -o $@
+
+FACTS_CC = $(if $(filter x86_64,$*),$(CC),$*-linux-gnu-gcc)
+FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 aarch64 s390x riscv64)
+$(FACTS_RUN): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h | $(TC)
+	@mkdir -p $(@D)
+	@$(FACTS_CC) -O1 $(WARN) -D_GNU_SOURCE -fno-stack-protector -static $< -o $@
+
+CHECK += host-code-machine
+.PHONY: suite-host-code-machine fuzz-facts
+suite-host-code-machine: $(HOST)/facts $(FACTS_RUN)
+	@test/run.sh host-code-machine python3 port/host/test/facts.py
+
+## [campaigns] fuzz-facts TIME=60: random instructions on this machine and in QEMU, beside what sfu-gen says of each one
+fuzz-facts: $(HOST)/facts $(FACTS_RUN)
+	@python3 port/host/test/facts.py $(or $(TIME),60)
+
 CODE_SUITES := facts trust hostile
 CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
