@@ -231,6 +231,14 @@ static void hint(uint32_t word, struct code_fact *fact)
     }
 }
 
+/* dc zva, gva, gzva: a block around the address, of 64 bytes on most CPUs, and of up to 2,048. */
+static void zero_block(uint32_t word, struct code_fact *fact)
+{
+    if (rd(word) != SP)
+        code_write(fact, rd(word), -63, 127);
+    code_write(fact, ANYWHERE, 0, 64);
+}
+
 static void system_word(uint32_t word, struct code_fact *fact)
 {
     if ((word & 0xfffff01f) == 0xd503201f)
@@ -245,6 +253,8 @@ static void system_word(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_SET, CODE_OTHER_SP, 0, rd(word), 0);
     else if ((word & 0xfff8ffe0) == 0xd5184020) /* msr elr_el1, xN */
         code_add(fact, CODE_SET, CODE_PC, 0, rd(word), 0);
+    else if ((word & 0xffffffa0) == 0xd50b7420 || (word & 0xffffffe0) == 0xd50b7480)
+        zero_block(word, fact);
     else if (word & 1u << 21) /* mrs, sysl */
         forget(fact, rd(word));
 }
@@ -324,7 +334,7 @@ static void update(struct code_fact *fact, uint32_t word, unsigned mode, int64_t
 
 static void pair(uint32_t word, struct code_fact *fact)
 {
-    unsigned opc = word >> 30, mode = field(word, 23, 2);
+    unsigned opc = word >> 30 == 3 ? 2 : word >> 30, mode = field(word, 23, 2); /* 3: ldtp, sttp of all bits */
     bool loads = word & 1u << 22, is_vector = word & 1u << 26;
     bool whole = opc == 2 && !is_vector, tags = opc == 1 && !is_vector && !loads;
     unsigned shift = is_vector ? 2 + opc : tags ? 4 : opc == 2 ? 3 : 2;
@@ -332,7 +342,8 @@ static void pair(uint32_t word, struct code_fact *fact)
     uint8_t bytes = (uint8_t)(tags ? 8 : 1u << shift);
     int64_t k = offset_of(word, 15, 7) * (1 << shift), at = mode == 1 ? 0 : k;
 
-    if (loads && !is_vector && !whole) {
+    if (loads && !is_vector &&
+        (!whole || first == second)) { /* the same register twice: "CONSTRAINED UNPREDICTABLE" */
         forget(fact, rd(word));
         forget(fact, field(word, 10, 5));
     } else if (loads && first == rn(word)) {

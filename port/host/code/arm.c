@@ -43,6 +43,8 @@ static uint32_t arm_expanded(uint32_t word)
 }
 
 enum { R0 = 0, R3 = 3, R7 = 7, R11 = 11, R12 = 12, SP = 13, LR = 14, PC = 15 };
+/* A register that no store knows: memory that counts from it may be anywhere. */
+enum { ANYWHERE = CODE_TARGET };
 
 /* ---- What the image says --------------------------------------------------------------------------------------- */
 
@@ -470,8 +472,8 @@ static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
     const int64_t k = a->post ? 0 : a->k;
 
     if (a->by_index && !a->post)
-        return;
-    if (a->bytes == 4 && rt != PC)
+        code_write(fact, ANYWHERE, 0, a->bytes);
+    else if (a->bytes == 4 && rt != PC)
         code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);
     else
         code_write(fact, a->rn, a->by_index ? 0 : k, a->bytes);
@@ -519,8 +521,7 @@ static void access_two(struct code_fact *fact, const struct instruction *i, uint
         code_forget(fact, rt);
         code_forget(fact, other);
     } else if (a->by_index) {
-        if (a->post)
-            code_write(fact, a->rn, 0, 8);
+        code_write(fact, a->post ? a->rn : (uint8_t)ANYWHERE, 0, 8);
     } else if (a->loads && rt == a->rn) {
         access_one(fact, i, other, &second);
         access_one(fact, i, rt, &first);
@@ -538,6 +539,8 @@ static void access_many(struct code_fact *fact, bool loads, uint8_t rn, uint32_t
 {
     const int64_t bytes = 4 * (int64_t)ones(mask), low = (up ? 0 : -bytes) + (up == before ? 4 : 0);
 
+    if (!loads && mask >> PC & 1) /* what is stored then depends on the CPU */
+        code_forget(fact, PC);
     code_add(fact, loads ? CODE_LOADS : CODE_STORES, 0, 0, rn, low);
     fact->op[fact->num - 1].from = (int32_t)mask;
     if (loads && mask >> PC & 1)
@@ -577,7 +580,7 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
 }
 
 /* Encodings that A32 and T32 have in common: 1110 and 1111 on top, then 110 or 1110. Of coprocessors 0 to 7 CPUs may
- * make what they like (CDE). With 1111, 8 to 13 are vectors alone. */
+ * make what they like (CDE); 1 and 2 have been floating point (FPA). With 1111, 8 to 13 are vectors alone. */
 static void coprocessor(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t word = i->word, which = field(word, 8, 4);
@@ -587,7 +590,8 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
     fact->flags = true;
     if (word >> 28 == 15 && which >= 8 && which < 14)
         return;
-    if ((which < 8 && !moves && !moves_two) || (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
+    if ((which < 8 && !moves && !moves_two) || which == 1 || which == 2 ||
+        (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
         unknown(fact);
     } else if (moves_two) { /* mcrr, mrrc, vmov */
         if (loads && reg_at(word, 12) != PC)
@@ -610,9 +614,13 @@ static void access_vectors(struct code_fact *fact, uint32_t word)
     const uint32_t kind = field(word, 8, 4), one = (1u << (kind >> 2)) * ((kind & 3) + 1);
     const uint32_t bytes = field(word, 23, 1) ? one : 8u * registers[kind];
 
+    if (rn == PC) {
+        unknown(fact);
+        return;
+    }
     if (!field(word, 21, 1))
         code_write(fact, rn, 0, bytes);
-    if (rm != PC && rn != PC)
+    if (rm != PC)
         code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);
 }
 
@@ -1152,7 +1160,8 @@ static void access_wide(struct code_fact *fact, const struct instruction *i)
         unknown(fact);
         return;
     }
-    if (a.writes && (rt == rn || rn == PC)) {
+    if ((a.writes && (rt == rn || rn == PC)) ||
+        (!far && rt == PC && rn != PC && field(word, 8, 4) == 14)) { /* ldrt pc */
         unknown(fact);
         return;
     }
@@ -1167,13 +1176,16 @@ static void access_wide(struct code_fact *fact, const struct instruction *i)
 /* 1111 1010, 1111 1011: registers alone. Long products write two of them. */
 static void compute_long(struct code_fact *fact, uint32_t word)
 {
+    const uint32_t op = field(word, 20, 3);
+    const bool is_long = field(word, 23, 2) == 3 && op != 1 && op != 3; /* sdiv, udiv */
+
     fact->flags = true;
-    if (reg_at(word, 8) == PC || reg_at(word, 8) == SP) {
+    if (reg_at(word, 8) == PC || reg_at(word, 8) == SP || (is_long && reg_at(word, 12) == PC)) {
         unknown(fact);
         return;
     }
     code_forget(fact, reg_at(word, 8));
-    if (field(word, 23, 2) == 3 && reg_at(word, 12) != PC)
+    if (is_long)
         code_forget(fact, reg_at(word, 12));
 }
 
@@ -1237,10 +1249,13 @@ static void multiply(struct code_fact *fact, uint32_t word)
 
     fact->flags = true;
     if (!field(word, 24, 1)) {
+        const bool is_long =
+            field(word, 22, 2) >= 1 && field(word, 21, 3) != 3; /* umaal, umull and so on, but not mls */
+
         code_forget(fact, high);
-        if (field(word, 22, 2) >= 1 && !(field(word, 21, 3) == 3)) /* umaal, umull and so on, but not mls */
+        if (is_long)
             code_forget(fact, low);
-        if (high == PC || (field(word, 23, 1) && low == PC))
+        if (high == PC || (is_long && low == PC))
             unknown(fact);
         return;
     }
@@ -1458,14 +1473,14 @@ static void media(struct code_fact *fact, uint32_t word)
 {
     const uint32_t op = field(word, 20, 5);
     const uint8_t high = reg_at(word, 16), rd = reg_at(word, 12);
-    const bool products = op >= 16 && op < 26;
+    const bool products = op >= 16 && op < 26, writes_rd = !products || op == 20; /* 20: smlald and its like */
 
     fact->flags = true;
     if ((word & 0xfff000f0) == 0xe7f000f0) { /* udf */
         fact->flow = CODE_STOP;
         return;
     }
-    if ((products && high == PC) || (!products && rd == PC)) {
+    if ((products && high == PC) || (writes_rd && rd == PC)) {
         unknown(fact);
         return;
     }
@@ -1476,7 +1491,7 @@ static void media(struct code_fact *fact, uint32_t word)
     }
     if (products)
         code_forget(fact, high);
-    if ((!products || op == 20) && rd != PC)
+    if (writes_rd)
         code_forget(fact, rd);
 }
 

@@ -12,7 +12,9 @@
 /* A comparison with more is not that of a table's index. */
 enum { MAX_BOUND = 65536 };
 
-enum { R0, R2 = 2, R5 = 5, R11 = 11, R14 = 14, R15, F0, F7 = 23 };
+enum { R0, R1, R2, R5 = 5, R11 = 11, R14 = 14, R15, F0, F7 = 23 };
+/* A register that no store knows: memory that counts from it may be anywhere. */
+enum { ANYWHERE = CODE_TARGET };
 
 /* ---- Fields ---------------------------------------------------------------------------------------------------- */
 
@@ -678,6 +680,7 @@ static void many(struct code_fact *fact, enum code_do what, unsigned first, unsi
 static void forget_all(struct code_fact *fact)
 {
     fact->num = 0;
+    code_write(fact, ANYWHERE, 0, 1);
     code_add(fact, CODE_FORGET, R0, F7 + 8, 0, 0);
 }
 
@@ -688,8 +691,58 @@ static void write_memory(struct code_fact *fact, const uint8_t *p, const struct 
 
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
-    if (!(f->writes & INDEXED) || low(p[1]) == 0)
+    if (f->writes & INDEXED && low(p[1]) != 0)
+        code_write(fact, high(p[2]) == 0 ? (uint8_t)low(p[1]) : (uint8_t)ANYWHERE, k, bytes);
+    else
         code_write(fact, based(high(p[2])), k, bytes);
+}
+
+/* Memory at REG, as many bytes as the next register says or, if it is not known, one. */
+static void write_at(struct code_fact *fact, unsigned reg)
+{
+    code_write(fact, (uint8_t)reg, 0, 1);
+    code_repeat(fact, (uint8_t)(reg | 1));
+}
+
+/* Memory where a register says: mvcl, mvcle, mvclu; mvst, whose end a byte says; tre, cu21, cu12, trtt ... troo,
+ * cu14 ... cu42. Ciphers and their like write what R1 points to besides, whose length depends on R0. */
+static void write_by_register(struct code_fact *fact, const uint8_t *p)
+{
+    switch (p[0] << 8 | p[1]) {
+    case 0xb255:
+        code_write(fact, (uint8_t)high(p[3]), 0, 1);
+        return;
+    case 0xb2a5:
+    case 0xb2a6:
+    case 0xb2a7:
+    case 0xb990:
+    case 0xb991:
+    case 0xb992:
+    case 0xb993:
+    case 0xb9b0:
+    case 0xb9b1:
+    case 0xb9b2:
+    case 0xb9b3:
+        write_at(fact, high(p[3]));
+        return;
+    case 0xb92e: /* km, kmc, prno; kmac, kimd, klmd */
+    case 0xb92f:
+    case 0xb93c:
+        write_at(fact, high(p[3]));
+        code_write(fact, R1, 0, 1);
+        return;
+    case 0xb91e:
+    case 0xb93e:
+    case 0xb93f:
+        code_write(fact, R1, 0, 1);
+        return;
+    default:
+        break;
+    }
+    if (p[0] == 0xe7 && (p[5] == 0x1a || p[5] == 0x1b)) /* vsceg, vscef: an element of a vector is the index */
+        code_write(fact, ANYWHERE, 0, 8);
+    if (p[0] == 0x0e || p[0] == 0xa8 || (p[0] == 0xeb && p[5] == 0x8e))
+        write_at(fact, high(p[1]));
 }
 
 /* Whether vector register 0 to 15 is the one of byte 1: bit 0 of the last but one byte says so. */
@@ -711,6 +764,8 @@ static void other(struct code_fact *fact, const uint8_t *p)
     }
     if (f->writes & (AT_12 | AT_20))
         write_memory(fact, p, f);
+    else
+        write_by_register(fact, p);
     if (f->writes & VECTOR)
         forget_vector(fact, p, f->writes);
     else if (f->writes & LOAD_MANY)
@@ -759,6 +814,8 @@ static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
         code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));
     else if (what == CODE_LOAD) /* maybe of a table */
         code_table(fact, reg, 8, based(base), based(index), long_displacement(p + 2));
+    else
+        code_write(fact, ANYWHERE, 0, 8);
 }
 
 /* RIL: larl, lgfi, llihf, llilf; slgfi, agfi, algfi. Returns false if it is another one. */
@@ -932,8 +989,8 @@ static void count_down(struct code_fact *fact, const uint8_t *p, uint64_t target
     branch(fact, 1, target);
 }
 
-/* RR: bcr, bctr, bsm, bassm, basr, balr; without a second register there is no branch. Of a return by condition only
- * what follows is to be seen. */
+/* RR: bcr, bctr, bsm, bassm, basr, balr; without a second register there is no branch. Of a branch by condition to what
+ * a register has, a return or not, only what follows is to be seen, here and below. */
 static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     unsigned first = high(p[1]), second = low(p[1]);
@@ -942,12 +999,9 @@ static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     case 0x07:
         if (first == 15 && second != 0)
             away(fact, second);
-        else if (first != 0 && second != 0 && second != R14)
-            fact->flow = CODE_STOP;
         return true;
     case 0x06:
         code_forget(fact, (uint8_t)first);
-        fact->flow = second == 0 ? CODE_NEXT : CODE_STOP;
         return true;
     case 0x0b:
         code_forget(fact, (uint8_t)first);
@@ -978,7 +1032,6 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 
     switch (p[0]) {
     case 0x47: /* bc */
-        fact->flow = high(p[1]) == 0 ? CODE_NEXT : CODE_STOP;
         if (high(p[1]) == 15) {
             away(fact, 0);
             load_address(fact, CODE_TARGET, p, displacement(p + 2));
@@ -991,7 +1044,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     case 0x46: /* bct, bxh, bxle */
     case 0x86:
     case 0x87:
-        fact->flow = CODE_STOP;
+        code_forget(fact, (uint8_t)high(p[1]));
         return true;
     case 0x82: /* lpsw */
         fact->flow = CODE_RESUME;
@@ -1004,8 +1057,10 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         fact->flow = p[1] == 0xb2 ? CODE_RESUME : CODE_NEXT; /* lpswe */
         return p[1] == 0xb2;
     case 0xb9:
-        fact->flow = p[1] == 0x46 ? CODE_STOP : CODE_NEXT; /* bctgr */
-        return p[1] == 0x46;
+        if (p[1] != 0x46) /* bctgr */
+            return false;
+        code_forget(fact, (uint8_t)high(p[3]));
+        return true;
     case 0xa7:
         break;
     default:
@@ -1051,7 +1106,7 @@ static bool flow_of_compare(struct code_fact *fact, const uint8_t *p, uint64_t t
         fact->bound = p[5] == 0x7d || p[5] == 0x7f ? p[4] + 1u : 0;
         branch(fact, 1, target);
         return true;
-    case 0xe4: /* cgrb and so on: to where a register says; to RA it is a return by condition */
+    case 0xe4: /* cgrb and so on: to where a register says */
     case 0xe5:
     case 0xf6:
     case 0xf7:
@@ -1059,7 +1114,6 @@ static bool flow_of_compare(struct code_fact *fact, const uint8_t *p, uint64_t t
     case 0xfd:
     case 0xfe:
     case 0xff:
-        fact->flow = high(p[2]) == R14 ? CODE_NEXT : CODE_STOP;
         return true;
     default:
         return false;
@@ -1085,10 +1139,10 @@ static bool flow_of_6(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     }
     if (p[0] == 0xec)
         return flow_of_compare(fact, p, pc + (uint64_t)(2 * half(p + 2)));
-    if (p[0] == 0xeb && (p[5] == 0x44 || p[5] == 0x45)) /* bxhg, bxleg */
-        fact->flow = CODE_STOP;
-    else if (p[0] == 0xe3 && (p[5] == 0x46 || p[5] == 0x47)) /* bctg, bic */
-        fact->flow = CODE_STOP;
+    if ((p[0] == 0xeb && (p[5] == 0x44 || p[5] == 0x45)) || (p[0] == 0xe3 && p[5] == 0x46)) /* bxhg, bxleg, bctg */
+        code_forget(fact, (uint8_t)high(p[1]));
+    else if (p[0] == 0xe3 && p[5] == 0x47) /* bic */
+        fact->flow = high(p[1]) == 15 ? CODE_STOP : CODE_NEXT;
     else if (p[0] == 0xeb && p[5] == 0x71) /* lpswey */
         fact->flow = CODE_RESUME;
     else

@@ -313,13 +313,18 @@ static bool leave(const struct decoder *d, struct code_fact *fact)
     return true;
 }
 
-/* It pushes FP and, for LEVEL, pointers to the frames of the functions that this one is in. */
+/* It pushes FP and, for LEVEL, pointers to the frames of the functions that this one is in; with a prefix the lower two
+ * bytes of each, and BP. */
 static bool enter(const struct decoder *d, struct code_fact *fact)
 {
     const int64_t bytes = d->op[0].imm.value.s & 0xffff, level = 8 * (d->op[1].imm.value.s & 31);
 
-    if (d->insn.operand_width == 16)
-        return false;
+    if (d->insn.operand_width == 16) {
+        code_write(fact, RSP, -2 - level / 4, (uint32_t)(2 + level / 4));
+        code_forget(fact, RBP);
+        code_add(fact, CODE_SET, RSP, 0, RSP, -2 - level / 4 - bytes);
+        return true;
+    }
     code_add(fact, CODE_STORE, RBP, RBP, RSP, -8);
     if (level > 0)
         code_write(fact, RSP, -8 - level, (uint32_t)level);

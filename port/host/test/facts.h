@@ -1,34 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What facts.c and facts_run.c exchange: one instruction, with the registers that it begins with, and what a CPU made of
- * it. Registers have their DWARF numbers. Both programs run on CPUs of one byte order, or facts.c turns the bytes.
+ * What facts.c and facts_run.c exchange: an instruction with the registers that it begins with, and what a CPU made of
+ * it. Registers have their DWARF numbers. All numbers have the CPU's byte order, which facts.c knows.
  */
 #ifndef SFU_FACTS_H
 #define SFU_FACTS_H
 
 #include <stdint.h>
 
-enum { FACTS_CODE = 0x10000000, FACTS_STACK = 0x20000000, FACTS_OTHER = 0x30000000 };
-/* Of the stack, in the middle of which SP is, a window is compared. */
-enum { FACTS_STACK_SIZE = 65536, FACTS_OTHER_SIZE = 1 << 20, FACTS_WINDOW = 2048 };
+/* Where the instruction stands, in a page that is full of breakpoints; SP is in the middle of the stack, and all that
+ * other registers point to is in OTHER. Neither is code. */
+enum {
+    FACTS_PAGE = 0x10000000,
+    FACTS_CODE = FACTS_PAGE + 0x800,
+    FACTS_STACK = 0x20000000,
+    FACTS_OTHER = 0x30000000
+};
+enum { FACTS_PAGE_SIZE = 4096, FACTS_STACK_SIZE = 65536, FACTS_OTHER_SIZE = 1 << 20 };
+/* Of the stack, a window around SP is compared. */
+enum { FACTS_WINDOW = 2048 };
 enum { FACTS_SP = FACTS_STACK + FACTS_STACK_SIZE / 2, FACTS_LOW = FACTS_SP - FACTS_WINDOW / 2 };
 
 struct facts_in {
     uint8_t code[16];
+    uint64_t flags; /* of ARM, the CPSR */
     uint64_t reg[32];
 };
 
+/* SIGNAL: what has ended it. FACTS_LATE: nothing, and it was stopped after some time. */
+enum { FACTS_LATE = 99 };
+
 struct facts_out {
-    uint64_t signal, pc; /* what ended it: SIGTRAP, where it has been executed */
+    uint64_t signal, pc, flags;
     uint64_t reg[32];
     uint8_t window[FACTS_WINDOW];
 };
 
-/* What the byte AT of the window is before. */
-static inline uint8_t facts_byte(unsigned at)
+/* What the byte AT of the window is before, on a CPU whose registers have WORD bytes. Each second word points into
+ * OTHER, so that loads leave addresses in registers. No two words are the same. */
+static inline uint8_t facts_byte(unsigned at, unsigned word, int big)
 {
-    return (uint8_t)(at * 37 + (at >> 3) * 11 + 5);
+    const unsigned byte = big ? word - 1 - at % word : at % word;
+    const uint32_t pointer = FACTS_OTHER + 0x10000 + 64 * (at / word);
+
+    if (at / word % 2 != 0)
+        return (uint8_t)(at * 37 + (at >> 3) * 11 + 5);
+    return byte < 4 ? (uint8_t)(pointer >> 8 * byte) : 0;
 }
 
 #endif

@@ -150,14 +150,26 @@ suite-host-code-decoder: $(HOST)/decodes
 
 # What the reader says of random instructions, beside what CPUs do.
 $(HOST)/facts: port/host/test/facts.c port/host/test/facts.h $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -Iport/host/code $(TOOLS_CODE_FLAGS) $(filter %.c,$^) $(TOOLS_GEN_LIBS) -o $@
+	@mkdir -p $@.d && rm -f $@.d/*.o
+	@cd $@.d && $(CC) $(HOST_FLAGS:-I%=-I$(CURDIR)/%) -I$(CURDIR) -I$(CURDIR)/port/host/code $(TOOLS_CODE_FLAGS) -c \
+	    $(addprefix $(CURDIR)/,$(filter %.c,$^))
+	@echo $(TOOLS_CODE_FLAGS) >$@.flags
+	@echo $(TOOLS_GEN_LIBS) >$@.libraries
+	@echo $@.d/*.o >$@.objects
+	@$(CC) $@.d/*.o $(TOOLS_GEN_LIBS) -o $@
 
-FACTS_CC = $(if $(filter x86_64,$*),$(CC),$*-linux-gnu-gcc)
-FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 aarch64 s390x riscv64)
-$(FACTS_RUN): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h | $(TC)
+# What executes them has no libc: there is none for all of these CPUs.
+FACTS_CC_x86_64 = $(CC) -mgeneral-regs-only
+FACTS_CC_aarch64 = aarch64-linux-gnu-gcc -mgeneral-regs-only
+FACTS_CC_s390x = s390x-linux-gnu-gcc
+FACTS_CC_riscv64 = riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d -DFACTS_VECTORS
+FACTS_CC_riscv32 = riscv64-linux-gnu-gcc -march=rv32gc -mabi=ilp32d -DFACTS_VECTORS
+FACTS_CC_arm = arm-none-eabi-gcc -marm -mcpu=cortex-a15
+FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 aarch64 s390x riscv64 riscv32 arm)
+$(FACTS_RUN): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h port/linux/cpu.h | $(TC)
 	@mkdir -p $(@D)
-	@$(FACTS_CC) -O1 $(WARN) -D_GNU_SOURCE -fno-stack-protector -static $< -o $@
+	@$(FACTS_CC_$*) -std=c99 -O1 $(WARN) -I. -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
+	    -Wl,--build-id=none,--no-relax,--no-warn-rwx-segments $< -o $@
 
 CHECK += host-code-machine
 .PHONY: suite-host-code-machine fuzz-facts
