@@ -325,10 +325,13 @@ static void access(struct code_fact *fact, uint32_t word, bool loads, uint8_t re
         code_write(fact, rn(word), k, bytes);
 }
 
-/* Writes the address back: MODE 1 behind the access, 3 in front of it, as encodings have it. */
-static void update(struct code_fact *fact, uint32_t word, unsigned mode, int64_t k)
+/* Writes the address back: MODE 1 behind the access, 3 in front of it, as encodings have it. A register that is loaded,
+ * too, is "CONSTRAINED UNPREDICTABLE". */
+static void update(struct code_fact *fact, uint32_t word, unsigned mode, int64_t k, bool is_loaded)
 {
-    if (mode & 1)
+    if (mode & 1 && is_loaded && rn(word) != SP)
+        code_forget(fact, rn(word));
+    else if (mode & 1)
         code_add(fact, CODE_SET, rn(word), 0, rn(word), k);
 }
 
@@ -353,7 +356,7 @@ static void pair(uint32_t word, struct code_fact *fact)
         access(fact, word, loads, first, at, bytes);
         access(fact, word, loads, second, at + bytes, bytes);
     }
-    update(fact, word, mode, k);
+    update(fact, word, mode, k, loads && !is_vector && (rd(word) == rn(word) || field(word, 10, 5) == rn(word)));
 }
 
 /* st64b, st64bv, st64bv0. */
@@ -396,7 +399,7 @@ static void single(uint32_t word, struct code_fact *fact)
         forget(fact, rd(word));
     else
         access(fact, word, loads, whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k, (uint8_t)(1u << shift));
-    update(fact, word, mode, k);
+    update(fact, word, mode, k, loads && !is_vector && rd(word) == rn(word));
 }
 
 /* ld1 ... st4, of whole registers or of one element of each. Bit 23 is for writing back. */
@@ -428,7 +431,7 @@ static void tags(uint32_t word, struct code_fact *fact)
         code_write(fact, rn(word), 0, 16);
     else if (op & 1)
         code_write(fact, rn(word), mode == 1 ? 0 : k, op == 3 ? 32 : 16);
-    update(fact, word, mode, k);
+    update(fact, word, mode, k, false);
 }
 
 /* cpyp, setp and so on: Xd bytes from Xs, in Xn. */

@@ -580,7 +580,7 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
 }
 
 /* Encodings that A32 and T32 have in common: 1110 and 1111 on top, then 110 or 1110. Of coprocessors 0 to 7 CPUs may
- * make what they like (CDE); 1 and 2 have been floating point (FPA). With 1111, 8 to 13 are vectors alone. */
+ * make what they like (CDE). With 1111, 8 to 13 are vectors alone. */
 static void coprocessor(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t word = i->word, which = field(word, 8, 4);
@@ -590,14 +590,13 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
     fact->flags = true;
     if (word >> 28 == 15 && which >= 8 && which < 14)
         return;
-    if ((which < 8 && !moves && !moves_two) || which == 1 || which == 2 ||
-        (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
+    if ((which < 8 && !moves && !moves_two) || (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
         unknown(fact);
     } else if (moves_two) { /* mcrr, mrrc, vmov */
-        if (loads && reg_at(word, 12) != PC)
-            code_forget(fact, reg_at(word, 12));
-        if (loads && reg_at(word, 16) != PC)
-            code_forget(fact, reg_at(word, 16));
+        if (loads) {
+            result_in(fact, reg_at(word, 12));
+            result_in(fact, reg_at(word, 16));
+        }
     } else if (moves) { /* mcr, mrc, vmov, vmrs */
         if (loads && reg_at(word, 12) != PC)
             code_forget(fact, reg_at(word, 12));

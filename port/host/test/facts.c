@@ -81,11 +81,12 @@ static bool is_left_out_x86_64(const uint8_t *code)
 }
 
 /* Whether CODE is not to be executed: system calls, and what QEMU executes otherwise than a CPU. s390x:
- * - QEMU 7.2 multiplies the distances of larl and its like by 2 as numbers of 32 bits: c020930152ed at 0x10000800, which
- *   is "larl %r2,.-0xd9fd5a26", loads 0x3602adda.
+ * - QEMU 7.2 multiplies the distances of larl and its like by 2 as numbers of 32 bits: c020930152ed at 0x10000800,
+ *   which is "larl %r2,.-0xd9fd5a26", loads 0x3602adda.
  * - rnsbg, rosbg and rxsbg that only test (ec27f166d256) end it with "tcg fatal error", at once or some instructions
  *   later.
- * - It lets trtt to troo have a first register that is not even, which CPUs do not. */
+ * - It lets trtt to troo have a first register that is not even, which CPUs do not.
+ * A32: QEMU, as Linux, has floating point of coprocessors 1 and 2 (FPA), which no CPU has had for long. */
 static bool is_left_out(const struct machine *m, const uint8_t *code)
 {
     const uint32_t word = (uint32_t)load_number(code, 4, m->kind == S390X);
@@ -103,7 +104,7 @@ static bool is_left_out(const struct machine *m, const uint8_t *code)
     case RISCV:
         return word == 0x73;
     case ARM:
-        return (word >> 24 & 15) == 15;
+        return (word >> 24 & 15) == 15 || ((word >> 26 & 3) == 3 && (word >> 8 & 15) - 1 < 2);
     default:
         return code[1] == 0xdf;
     }

@@ -26,7 +26,7 @@ QEMU = {"x86_64": [], "aarch64": ["qemu-aarch64", "-cpu", "max,sve-default-vecto
         "arm": ["qemu-arm", "-cpu", "max"], "thumb": ["qemu-arm", "-cpu", "max"]}
 RUNNER = {"thumb": "arm"}
 SIZES = {"in": 16 + 33 * 8, "out": 24 + 32 * 8 + 2048}
-LATE = 3  # seconds without a result
+LATE = 10  # seconds without a result
 RANDOM, SEED, SETS = 1500, 1, 16
 
 
