@@ -44,8 +44,8 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     trace_walk.c trace_out.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c \
     trace_sizes.c trace_threads.c trace_write.c trace_features.c \
     trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
-    port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
-    $(TOOLS_LIBRARY)
+    port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_CODE) \
+    $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c moved.c run.c) \
     $(addprefix port/host/common/,abi.c image.c report.c)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
@@ -86,7 +86,8 @@ $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/h
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h $(TOOLS)/formats.txt.h \
     port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_LIBDW) -o $@
+	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_ZYDIS) \
+	    $(TOOLS_LIBDW) -o $@
 
 # The same as a page of the manual.
 $(TOOLS)/%.1: %.txt port/host/page.awk

@@ -242,10 +242,11 @@ int main(int n, char **v) { (void)v; int r = outer(n) + two(n); r += by_pointer(
 
 
 def tail_calls():
-    """Functions that have left are named where debug information has all of their tail calls, and there is one way."""
+    """Functions that have left are named where debug information has all of their tail calls, and there is one way; or
+    where their code has no other way out. The source says who they are."""
     program = compiled("tails", TAILS, "-O2", "-fno-pic", "-no-pie")
     core = program + ".core"
-    for stops, with_lines, without in ((1, "outer, middle", "outer, ..."), (2, "two, ...", "two, ..."),
+    for stops, with_lines, without in ((1, "outer, middle", "outer, middle"), (2, "two, ...", "two, ..."),
                                        (3, "by_pointer, ...", "by_pointer, ..."), (4, None, None)):
         gdb(program, "break leaf", "run", *["continue"] * (stops - 1), "generate-core-file " + core)
         for image, wanted in ((program, with_lines), (program + ".bare", without)):
@@ -298,6 +299,57 @@ def traps(target, linker, pattern):
         must("        trap: %s\n" % REASONS[name] in out, "%s: %s" % (name, out))
 
 
+def single_traps(compiler, flags, source, pattern, text):
+    """What is said of the first instruction that matches PATTERN in SOURCE, as a compiler makes it."""
+    write(WORK + "/trap.c", source.encode())
+    run(*compiler, "-O2", "-ffreestanding", *flags, "-c", WORK + "/trap.c", "-o", WORK + "/trap.o")
+    tools = compiler[0][:-3] if compiler[0].endswith("-gcc") else {"--target=aarch64-linux-gnu": "aarch64-linux-gnu-"
+        }.get(compiler[-1], "")
+    run(tools + "ld", "-e", "f", "-Ttext=0x100000", WORK + "/trap.o", "-o", WORK + "/trap")
+    run(tools + "objcopy", "-O", "binary", "-j", ".text", WORK + "/trap", WORK + "/trap.bin")
+    write(WORK + "/traps.stack", bytes(64))
+    found = re.search(pattern, read(WORK + "/trap.bin"), re.S)
+    must(found, "no trap")
+    out = run(TRACE, "--memory=%s/traps.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % (0x100000 + found.start()),
+              WORK + "/trap")[0].decode()
+    must("        trap: %s\n" % text in out, out)
+
+
+BY_POINTER = "int f(int (*p)(int)) { return p(3) + 1; }"
+BUILTIN = "void f(void) { __builtin_trap(); }"
+NO_REASON = "__builtin_trap(), or a check that gives no reason"
+SINGLE = [
+    ("KCFI x86_64", ["clang-16", "--target=x86_64-linux-gnu"], ["-fsanitize=kcfi"], BY_POINTER, rb"\x0f\x0b",
+     "ud2: KCFI: a call of a function of another type"),
+    ("KCFI aarch64", ["clang-16", "--target=aarch64-linux-gnu"], ["-fsanitize=kcfi"], BY_POINTER,
+     rb"..[\x30-\x3f]\xd4",
+     "brk #0x8000 to #0x83ff: KCFI: a call of a function of another type"),
+    ("builtin x86_64", ["gcc"], [], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
+    ("builtin aarch64", ["aarch64-linux-gnu-gcc"], [], BUILTIN, rb"\x00\x7d\x20\xd4", "brk #1000: " + NO_REASON),
+    ("builtin RISC-V", ["riscv64-unknown-elf-gcc"], [], BUILTIN, rb"\x02\x90",
+     "ebreak: a breakpoint, or __builtin_trap()"),
+    ("builtin Thumb", ["arm-none-eabi-gcc"], ["-mcpu=cortex-m3", "-mthumb"], BUILTIN, rb"\xff\xde",
+     "udf #255: " + NO_REASON),
+    ("builtin A32", ["arm-none-eabi-gcc"], ["-mcpu=cortex-a7", "-marm"], BUILTIN, rb"\xf0\x00\xf0\xe7",
+     "udf: " + NO_REASON),
+]
+
+
+def failures():
+    """The functions that compilers call where a check has failed, in a log."""
+    names_of = {"__stack_chk_fail": "the stack protector", "__stack_chk_fail_local": "the stack protector",
+                "__fortify_panic": "FORTIFY", "__ubsan_handle_add_overflow_minimal_abort": "an addition that overflows",
+                "__ubsan_handle_out_of_bounds_abort": "an index out of bounds", "__chk_fail_not": None}
+    write(WORK + "/failures.s", "".join(" .globl %s\n%s: nop\n ret\n" % (name, name) for name in names_of).encode())
+    run("gcc", "-nostdlib", "-no-pie", "-static", "-Wl,-e__stack_chk_fail,-Ttext=0x100000", WORK + "/failures.s", "-o",
+        WORK + "/failures")
+    at = {name: int(addr, 16) for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$",
+        run("nm", WORK + "/failures")[0].decode())}
+    for name, text in names_of.items():
+        out = run(TRACE, WORK + "/failures", stdin=b"#1  0x%016x  %s+0x1\n" % (at[name] + 1, name.encode()))[0].decode()
+        must(("        trap: %s" % text in out) if text else "trap:" not in out, out)
+
+
 # ---- work in proportion to a file ----
 
 def instructions(*arguments, stdin=b"", status=0):
@@ -345,6 +397,9 @@ def main():
     test("tail calls", tail_calls)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")
+    for name, *arguments in SINGLE:
+        test("trap: " + name, single_traps, *arguments)
+    test("functions of checks", failures)
     test("colours", coloured, program)
     test("names that a terminal would obey", hostile_names)
     test("notes that overlap", in_proportion, "notes", overlapping_notes)

@@ -56,12 +56,12 @@ UNWIND = (["-fasynchronous-unwind-tables"], ["-fno-asynchronous-unwind-tables", 
 class Stopped:
     """A program of CPU that has stopped in leaf: its registers by gdb's names, and its stack from SP on."""
 
-    def __init__(self, cpu):
+    def __init__(self, cpu, source=SOURCE, image=None, flags=("-O1",)):
         compiler, qemu, registers = CPUS[cpu]
-        self.cpu, self.image = cpu, "%s/%s.elf" % (WORK, cpu)
+        self.cpu, self.image = cpu, "%s/%s.elf" % (WORK, image or cpu)
         self.word = 4 if cpu in ("riscv32", "thumb", "arm") else 8
-        write(WORK + "/stopped.c", SOURCE.encode())
-        run(*compiler, "-g", "-O1", "-ffreestanding", "-nostdlib", "-static", *UNWIND[cpu in ("arm", "thumb")],
+        write(WORK + "/stopped.c", source.encode())
+        run(*compiler, "-g", *flags, "-ffreestanding", "-nostdlib", "-static", *UNWIND[cpu in ("arm", "thumb")],
             "-Wl,-estart,-Ttext=0x%x" % (0x42000000 if self.word == 4 else 0x100000), WORK + "/stopped.c", "-o",
                 self.image)
         port = free_port()
@@ -537,6 +537,7 @@ def oops(s):
 def image_base(s):
     """EDK II says where the image lies; its ELF file is linked to pages from 0 on."""
     image = WORK + "/efi.elf"
+    write(WORK + "/stopped.c", SOURCE.encode())
     run("gcc", "-g", "-O1", "-ffreestanding", "-nostdlib", "-static", "-fcf-protection=none", "-fno-pic", "-no-pie",
         "-Wl,-estart,-Ttext=0x1000,--build-id=none", WORK + "/stopped.c", "-o", image)
     moved = 0x7e4b0000
@@ -551,6 +552,38 @@ def image_base(s):
     text += "".join("%016x: %016x\n" % (s.sp + 8 * n, word) for n, word in enumerate(stack))
     said = run(TRACE, image, stdin=text.encode())[0].decode()
     must(names_of_frames(said) == CHAIN, said[-900:])
+
+
+# ---- images without CFI, and callers that have left ----
+
+TAILS = """
+typedef long word;
+#define F __attribute__((noinline)) word
+F leaf(word x) { __asm__ volatile("nop" : "+r"(x)); return x + 1; }
+F last(word x) { word y = leaf(x); __asm__ volatile("" : "+r"(y)); return y + 2; }
+F middle(word x) { __asm__ volatile("" : "+r"(x)); return last(x * 3); }
+F outer(word x) { if (x > 7) __asm__ volatile("nop"); __asm__ volatile("" : "+r"(x)); return middle(x + 7); }
+F two(word x) { __asm__ volatile("" : "+r"(x)); return x & 1 ? outer(x) : middle(x); }
+F run(word x) { volatile word a[9]; a[x & 7] = x > 4 ? two(x) : outer(x); return a[x & 7] + 4; }
+void start(void) { run(%d); for (;;) continue; }
+"""
+
+
+def by_code(cpu):
+    """An image without CFI and debug information is unwound by its code, and its jumps say who has left."""
+    for argument, said_of in ((2, "outer, middle"), (5, "two, ...")):
+        s = Stopped(cpu, TAILS % argument, "tails", ["-O2", "-fno-ipa-cp", "-fno-ipa-ra"])
+        tool = {"x86_64": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-", "arm": "arm-none-eabi-",
+                "thumb": "arm-none-eabi-"}.get(cpu, "riscv64-unknown-elf-") + "objcopy"
+        run(tool, "--strip-debug", "-R", ".eh_frame", s.image)
+        ra = s.values.get("lr", s.values.get("ra", s.values.get("x30", s.values.get("r14", 0))))
+        more = " ".join("%s=0x%x" % item for item in s.values.items() if item[0] not in ("sp", "pc"))
+        log = ["PANIC pc=0x%x sp=0x%x ra=0x%x %s" % (s.pc, s.sp, ra, more),
+               *("0x%x: 0x%x" % word for word in s.words())]
+        said = traced(s, "\n".join(log) + "\n")
+        must(re.findall(r"(?m)^#\d+ +0x\w+  (\w+)", said) == ["leaf", "last", "run", "start"], said[-1500:])
+        must(re.findall(r"code\)|CFI\)", said)[0] == "code)" and "CFI)" not in said, said[-900:])
+        must("    [tail call: %s]" % said_of in said, said[-900:])
 
 
 # ---- what is not known ----
@@ -638,6 +671,8 @@ def main():
         test("%s %s" % (cpu, name), pasted_log, stopped, cpu, expected, lines)
     test("a CPU that is not unwound", xtensa, stopped["riscv32"])
     test("lists of calls", lists, stopped["aarch64"])
+    for cpu in CPUS:
+        test("%s by code" % cpu, by_code, cpu)
     test("oopses of Linux", oops, stopped["x86_64"])
     test("where the image begins", image_base, stopped["x86_64"])
     test("what is not known", unknown, stopped["x86_64"])

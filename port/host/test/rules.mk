@@ -82,7 +82,7 @@ $(HOST)/$(1)-sanitized: $$(patsubst %.c,$(HOST)/sanitized/%.o,$(2))
 endef
 $(eval $(call host_sanitized,sfu-gen,$(TOOLS_GEN),$$(TOOLS_GEN_LIBS)))
 $(eval $(call host_sanitized,sfu-lint,$(TOOLS_LINT),$$(TOOLS_LINT_LIBRARIES)))
-$(eval $(call host_sanitized,sfu-trace,$(TOOLS_TRACE),-ldw -lelf))
+$(eval $(call host_sanitized,sfu-trace,$(TOOLS_TRACE),$$(TOOLS_ZYDIS) -ldw -lelf))
 
 # sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
 define HOST_LINT

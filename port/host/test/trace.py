@@ -393,8 +393,8 @@ def filter_dump(directory, scenario, log):
 
 
 def compare_dump(scenario, image, printed, dumped):
-    """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in
-    the exception entry, which has no CFI."""
+    """A dump does not say where stacks end. A trace of it ends in a module that is not there. Without .sframe, the code
+    of the exception entry leads to what was interrupted; where that needs a register, the trace ends there."""
     def marks(text):
         """As both write them: the printer marks a guess by its kind."""
         return text.replace(b"  [stack switch]", b"").replace(b"[wild call]", b"[guessed]")
@@ -405,10 +405,12 @@ def compare_dump(scenario, image, printed, dumped):
             if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
     if scenario == "module":
         ends.append(3)
-    if not ends:
-        must(dumped == printed, "%s instead of %s" % (dumped, printed))
-    else:
+    if scenario == "module":
         must(dumped[:-1] == printed[:min(ends)] and int(dumped[-1]) < 0, "%s instead of %s" % (dumped, printed))
+    elif dumped != printed:
+        num = len(dumped) - 1
+        must(ends and dumped[:-1] == printed[:num] and num >= min(ends) and int(dumped[-1]) < 0,
+             "%s instead of %s" % (dumped, printed))
     return len(dumped) - 1
 
 
@@ -479,7 +481,7 @@ def filter_sizes_of(cpu, directory, logs):
     must(sizes_of(traced(image, bare, "--sizes")) == [8 if cpu == "x86_64" else 0], "at the start of a function")
     none = directory + "/none-at-all.elf"
     run("%s/%s/objcopy" % (TC, cpu), "-R", ".eh_frame", directory + "/cfi.elf", none)
-    must(sizes_of(traced(none, bare, "--sizes")) == [b"no table has this address"], "without tables")
+    must(sizes_of(traced(none, bare, "--sizes")) == [8 if cpu == "x86_64" else 0], "by code alone")
     for arguments in (["--map=" + directory + "/map", "--sizes"], ["--folded", "--sizes", image]):
         write(directory + "/map", b"1000 T panic\n")
         must(run(TRACE, *arguments, status=2, stdin=b"")[1].count(b"--sizes needs an image") == 1, "%s" % arguments)
@@ -985,7 +987,9 @@ def core_of_separate(cpu):
 
     whole = frames(text.splitlines())
     found, text, errors = trace_poor(poor)
-    must(len(found) < len(whole) and b"no call frame information" in errors and b"no symbol" in text, "without it")
+    pcs = [frame[0] for frame in whole]
+    must(found and [frame[0] for frame in found] == pcs[:len(found)], "by code: %s instead of %s" % (found, pcs))
+    must(b"no call frame information" in errors and b"no symbol" in text, "without it")
     for name, options, environment in (
             ("--debug-dir", ["--debug-dir=" + os.path.abspath(folder)], {}),
             ("--debug-dir, relative", ["--debug-dir=" + folder], {}),

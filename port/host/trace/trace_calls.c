@@ -79,6 +79,14 @@ static uint64_t jal_distance(uint64_t word)
            (word >> 21 & 0x3ff) << 1;
 }
 
+/* The immediate of c.jal: bits 11, 4, 9, 8, 10, 6, 7, 3 to 1 and 5, from bit 12 of the instruction down. */
+static uint64_t c_jal_distance(uint64_t half)
+{
+    return (uint64_t)(signed_bits(half, 12, 1) * (1 << 11)) | (half >> 11 & 1) << 4 | (half >> 9 & 3) << 8 |
+           (half >> 8 & 1) << 10 | (half >> 7 & 1) << 6 | (half >> 6 & 1) << 7 | (half >> 3 & 7) << 1 |
+           (half >> 2 & 1) << 5;
+}
+
 /* jal and jalr with ra or t0, auipc with such a jalr; c.jalr; of 32 bits c.jal. */
 static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct trace_call *call)
 {
@@ -100,7 +108,11 @@ static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct trac
     }
     if ((half & 0xf07f) == 0x9002 && (half >> 7 & 31) != 0)
         return true;
-    return abi == SFU_RISCV32 && (half & 0xe003) == 0x2001;
+    if (abi != SFU_RISCV32 || (half & 0xe003) != 0x2001)
+        return false;
+    call->direct = true;
+    call->target = (ra - 2 + c_jal_distance(half)) & UINT32_MAX;
+    return true;
 }
 
 /* bl, blx and blx of a register: A32 with each condition. */

@@ -131,6 +131,7 @@ static void place_frame(struct filter *f, const struct log_line *line)
 {
     uint64_t lookup = line->exact ? line->pc : line->pc - 1;
     struct trace_image *image = line->exact || line->pc > 0 ? images_at(&f->options->images, lookup) : NULL;
+    struct function_name found;
     bool by_name;
 
     if (f->main == NULL && image == NULL && f->options->images.num > 0)
@@ -138,6 +139,9 @@ static void place_frame(struct filter *f, const struct log_line *line)
     by_name = image == NULL && line->name != NULL && place_by_name(f, line);
     if (!by_name)
         out_place(&f->out, &f->options->images, lookup);
+    if (images_name(&f->options->images, image, lookup - (image != NULL ? image->slide : 0), &found) &&
+        failure_reason(found.name) != NULL)
+        out_line(&f->out, "        trap: %s", failure_reason(found.name));
     size_frame(f, line, lookup, by_name);
 }
 

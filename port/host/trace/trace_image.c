@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's images: where they lie, their build IDs, and their tables, which are opened when they are needed. */
+#include "code/code.h"
 #include "common/encode.h"
 #include "trace.h"
 
@@ -24,6 +25,7 @@ static void image_free(struct trace_image *t)
     free(t->own.bytes);
     free(t->cfi.bytes);
     free(t->debug_cfi.bytes);
+    free(t->code.bytes);
     free(t->file);
     free(t);
 }
@@ -128,7 +130,7 @@ struct trace_image *images_by_name(const struct trace_images *images, const char
 void image_place(struct trace_image *image, uint64_t slide)
 {
     if (image->slide != slide)
-        image->own.tried = image->cfi.tried = image->debug_cfi.tried = false;
+        image->own.tried = image->cfi.tried = image->debug_cfi.tried = image->code.tried = false;
     image->slide = slide;
     image->placed = !image_is_object(image) || symbols_address(image, ".text", 5, &image->text);
 }
@@ -485,9 +487,31 @@ bool image_open_own(struct trace_image *image)
     return image->own.good;
 }
 
-/* Makes a section of the CFI of IMAGE, as sfu-gen does, that lies where its code does. Returns false, and a line in
- * image->error, if there is none. */
-static bool make_image_tables(struct image *image, struct tables_of *made)
+/* Has the code of an image whose CFI has been read say what that does not, as `sfu-gen --find` does. Nobody calls the
+ * image's own entry. */
+static bool read_code(struct cfi *cfi, struct cfi_spans *spans, const struct kept *kept)
+{
+    const uint64_t start = cfi->image->header.e_entry & ~(uint64_t)abi_is_arm(cfi->image->abi);
+    const struct code_entry_point entry = {start, 0, CODE_START, true};
+    const struct code_how how = {.derive = true,
+                                 .find = true,
+                                 .entries = &entry,
+                                 .num_entries = image_code(cfi->image, start) != NULL,
+                                 .kept = kept};
+    struct code_report report;
+
+    if (!code_trust(cfi, spans, &how, &report))
+        return image_fail(cfi->image, "this program cannot read code of this CPU");
+    if (!report.other_spans)
+        return true;
+    free(spans->list);
+    *spans = (struct cfi_spans){NULL, 0, 0};
+    return cfi_find_spans(cfi, spans);
+}
+
+/* Makes a section of the CFI of IMAGE, and for CODE of its machine code, too, as sfu-gen does, that lies where its code
+ * does. Returns false, and a line in image->error, if there is none. */
+static bool make_image_tables(struct image *image, struct tables_of *made, bool code)
 {
     static const struct encoding encoding = {0, false};
     struct cfi cfi;
@@ -501,7 +525,10 @@ static bool make_image_tables(struct image *image, struct tables_of *made)
     memset(&tables, 0, sizeof tables);
     memset(&kept, 0, sizeof kept);
     tables.image = image;
-    good = cfi_read(&cfi, image, CFI_EH | CFI_DEBUG) && cfi_find_spans(&cfi, &spans);
+    good = cfi_read(&cfi, image, CFI_EH | CFI_DEBUG) || (code && cfi_read(&cfi, image, 0));
+    good = good && cfi_find_spans(&cfi, &spans);
+    if (good && code)
+        good = read_code(&cfi, &spans, &kept);
     if (good && cfi.num_fdes == 0)
         good = image_fail(image, "no call frame information");
     if (good) {
@@ -521,14 +548,14 @@ static bool make_image_tables(struct image *image, struct tables_of *made)
     return good;
 }
 
-/* Opens TABLES, made of the CFI of SOURCE, which has the addresses of IMAGE. */
-static bool open_made(struct trace_image *image, struct image *source, struct tables_of *tables)
+/* Opens TABLES, made of the CFI of SOURCE, which has the addresses of IMAGE, or also of its code. */
+static bool open_made(struct trace_image *image, struct image *source, struct tables_of *tables, bool by_code)
 {
     int code;
 
     if (tables->bytes == NULL) {
-        tell(image, "reading its call frame information");
-        if (!make_image_tables(source, tables)) {
+        tell(image, by_code ? "reading its code" : "reading its call frame information");
+        if (!make_image_tables(source, tables, by_code)) {
             report_note("%s: %s", image->name, source->error);
             return false;
         }
@@ -542,7 +569,7 @@ static bool open_made(struct trace_image *image, struct image *source, struct ta
 bool image_open_cfi(struct trace_image *image)
 {
     if (!image->cfi.tried)
-        image->cfi.good = !image_is_object(image) && open_made(image, &image->image, &image->cfi);
+        image->cfi.good = !image_is_object(image) && open_made(image, &image->image, &image->cfi, false);
     image->cfi.tried = true;
     return image->cfi.good;
 }
@@ -563,9 +590,18 @@ bool image_open_debug_cfi(struct trace_image *image)
         if (!image_open(&source, file))
             report_note("%s: %s", file, source.error);
         else if (image_section(&source, ".debug_frame") != NULL && same_code(&source, &image->image))
-            image->debug_cfi.good = open_made(image, &source, &image->debug_cfi);
+            image->debug_cfi.good = open_made(image, &source, &image->debug_cfi, false);
         image_close(&source);
     }
     image->debug_cfi.tried = true;
     return image->debug_cfi.good;
+}
+
+bool image_open_code(struct trace_image *image)
+{
+    if (!image->code.tried)
+        image->code.good = !image_is_object(image) && image->image.num_code > 0 &&
+                           code_cpu(&image->image) != NULL && open_made(image, &image->image, &image->code, true);
+    image->code.tried = true;
+    return image->code.good;
 }

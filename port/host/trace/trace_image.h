@@ -32,6 +32,7 @@ struct trace_image {
     struct tables_of own;       /* its .sframe */
     struct tables_of cfi;       /* made of its CFI */
     struct tables_of debug_cfi; /* made of the .debug_frame of a separate file */
+    struct tables_of code;      /* made of its machine code */
     struct symbols *symbols;
 };
 
@@ -88,6 +89,8 @@ bool image_is_object(const struct trace_image *image);
 bool image_open_own(struct trace_image *image);
 bool image_open_cfi(struct trace_image *image);
 bool image_open_debug_cfi(struct trace_image *image);
+/* The same, made of machine code that nothing describes. */
+bool image_open_code(struct trace_image *image);
 
 /* A function that is known by its name alone. */
 struct function_name {

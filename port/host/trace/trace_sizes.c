@@ -15,7 +15,8 @@ static bool find_row(struct trace_image *image, uint64_t lookup, struct sfu_row 
 {
     return (image_open_own(image) && sfu_find(&image->own.section, lookup, row) == SFU_OK) ||
            (image_open_cfi(image) && sfu_find(&image->cfi.section, lookup, row) == SFU_OK) ||
-           (image_open_debug_cfi(image) && sfu_find(&image->debug_cfi.section, lookup, row) == SFU_OK);
+           (image_open_debug_cfi(image) && sfu_find(&image->debug_cfi.section, lookup, row) == SFU_OK) ||
+           (image_open_code(image) && sfu_find(&image->code.section, lookup, row) == SFU_OK);
 }
 
 static void say_unknown(const struct trace_out *out, const char *why)

@@ -112,6 +112,9 @@ bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call
 /* What the instruction at PC says of its reason if it is one that only traps, or NULL. */
 const char *trap_reason(const struct trace_space *space, uint64_t pc);
 
+/* Which check of the compiler has failed if it calls FUNCTION then, or NULL. */
+const char *failure_reason(const char *function);
+
 /* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
  * them than by any other distance are return addresses. PROVEN: memory of SPACE, which may be NULL, has the build ID or
  * the code there. */

@@ -3,13 +3,20 @@
 /*
  * Functions that are not on the stack, because they have left by a tail call: the call before a return address names
  * the function that it leads to, and the frame below is another one's. What lies between is certain where debug
- * information has all tail calls of these functions, and one path alone leads there.
+ * information has all tail calls of these functions, and one path alone leads there; or where the code of each has no
+ * other way out than jumps to the next.
  */
+#include "code/code.h"
 #include "trace.h"
 
 #include <string.h>
 
-enum { MOST_CALLS = 16 /* of a function */, MOST_PATH = 16 /* functions */, MOST_STEPS = 64 };
+enum {
+    MOST_CALLS = 16, /* of a function */
+    MOST_PATH = 16,  /* functions */
+    MOST_STEPS = 64,
+    MOST_CODE = 4096 /* bytes of a function whose code is read */
+};
 
 struct path {
     struct trace_image *image;
@@ -27,6 +34,104 @@ static const struct symbol *function_at(const struct trace_image *image, uint64_
     return symbol != NULL && symbol->function && symbol->size > 0 ? symbol : NULL;
 }
 
+enum { COME = 1, DONE };
+
+/* A function while its ways out are looked for. */
+struct exits {
+    const struct symbol *function;
+    struct code_text text;
+    uint8_t come[MOST_CODE]; /* COME: a way leads to this byte. DONE: the instruction there has been read */
+    uint64_t target;         /* where all jumps out of it lead to, or 0 */
+    bool more;               /* an instruction has been reached since */
+};
+
+/* Somebody jumps or goes on to ADDR. Returns false if that is another way out. */
+static bool come_to(struct exits *e, uint64_t addr)
+{
+    if (addr >= e->text.start && addr < e->text.end) {
+        if (e->come[addr - e->text.start] == 0) {
+            e->come[addr - e->text.start] = COME;
+            e->more = true;
+        }
+        return true;
+    }
+    if (e->target != 0 && addr != e->target)
+        return false;
+    e->target = addr;
+    return true;
+}
+
+/* Follows what FACT, of the instruction at PC, says of where it goes on. Returns false if that is another way out, or
+ * not known. */
+static bool go_on(struct exits *e, const struct code_fact *fact, uint64_t pc)
+{
+    const uint64_t next = pc + fact->size;
+    const bool jumps = fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH;
+    const bool passes = fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH || fact->condition != 0;
+
+    if (fact->size == 0 || fact->executes != 0 || fact->by_register || (jumps && fact->target == 0))
+        return false;
+    if (!jumps && fact->flow != CODE_NEXT && fact->flow != CODE_CALL && fact->flow != CODE_STOP)
+        return false;
+    if ((passes && next >= e->text.end) || (jumps && !come_to(e, fact->target)))
+        return false;
+    /* A call at the end does not return. */
+    return !(passes || fact->flow == CODE_CALL) || next >= e->text.end || come_to(e, next);
+}
+
+/* Whether FUNCTION can leave by jumps to *TARGET alone, the start of a function. */
+static bool leaves_to(struct trace_image *image, const struct symbol *function, uint64_t *target)
+{
+    static struct exits e; /* static, because it is large */
+    const struct code_cpu *cpu = code_cpu(&image->image);
+    const struct symbol *next;
+    void *decoder;
+    bool good = true;
+    uint64_t i;
+
+    if (cpu == NULL || function->size > MOST_CODE)
+        return false;
+    memset(&e, 0, sizeof e);
+    e.text = (struct code_text){image_instructions(&image->image, function->addr, function->size), function->addr,
+                                function->addr + function->size};
+    if (e.text.bytes == NULL)
+        return false;
+    decoder = cpu->open != NULL ? cpu->open(&image->image) : NULL;
+    e.come[0] = COME;
+    e.more = true;
+    while (good && e.more) {
+        e.more = false;
+        for (i = 0; i < function->size && good; i++) {
+            struct code_fact fact;
+
+            if (e.come[i] != COME)
+                continue;
+            e.come[i] = DONE;
+            memset(&fact, 0, sizeof fact);
+            cpu->decode(decoder, &e.text, function->addr + i, &fact);
+            good = go_on(&e, &fact, function->addr + i);
+        }
+    }
+    if (cpu->close != NULL)
+        cpu->close(decoder);
+    next = good && e.target != 0 ? function_at(image, e.target) : NULL;
+    *target = e.target;
+    return next != NULL && next->addr == e.target;
+}
+
+/* The targets of the tail calls of the function at ADDR, by debug information, or its code. ALL: there are no others.
+ */
+static unsigned find_targets(struct trace_image *image, uint64_t addr, uint64_t *targets, bool *all)
+{
+    const struct symbol *function = function_at(image, addr);
+    const unsigned num = symbols_tail_calls(image, addr, targets, MOST_CALLS, all);
+
+    if (*all || function == NULL || !leaves_to(image, function, &targets[0]))
+        return num;
+    *all = true;
+    return 1;
+}
+
 /* Follows the tail calls of the function at the end of the path, which has DEPTH functions, up to the one at p->to. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static void follow_path(struct path *p, unsigned depth)
@@ -39,7 +144,7 @@ static void follow_path(struct path *p, unsigned depth)
         p->all = false;
         return;
     }
-    num = symbols_tail_calls(p->image, p->list[depth - 1], targets, MOST_CALLS, &all);
+    num = find_targets(p->image, p->list[depth - 1], targets, &all);
     p->all = p->all && all;
     for (i = 0; i < num; i++) {
         for (k = 0; k < depth && p->list[k] != targets[i]; k++)

@@ -35,6 +35,7 @@ static const char *const checks[] = {
 };
 enum { NUM_CHECKS = sizeof checks / sizeof checks[0], CHECK_KIND = 0x55 };
 
+#define KCFI    "KCFI: a call of a function of another type"
 #define BUILTIN "__builtin_trap(), or a check that gives no reason"
 
 /* Instructions: those whose bits in MASK are VALUE. SIZE: bytes. */
@@ -47,7 +48,9 @@ static const struct trap {
     {SFU_AARCH64, 4, 0xffffffff, 0xd4200020, "brk #1: " BUILTIN},
     {SFU_AARCH64, 4, 0xffffffff, 0xd4207d00, "brk #1000: " BUILTIN},
     {SFU_AARCH64, 4, 0xffffffff, 0xd4210000, "brk #0x800: BUG() of Linux"},
-    {SFU_AARCH64, 4, 0xfff00000 | 0x0008001f, 0xd4300000, "brk: KCFI: a call of a function of another type"},
+    {SFU_AARCH64, 4, 0xfffff81f, 0xd4212000,
+     "brk #0x900 to #0x93f: HWASan or KASAN: a bad access by a tagged pointer"},
+    {SFU_AARCH64, 4, 0xffff801f, 0xd4300000, "brk #0x8000 to #0x83ff: " KCFI},
     {SFU_RISCV64, 4, 0xffffffff, 0xc0001073, "unimp: " BUILTIN},
     {SFU_RISCV64, 4, 0xffffffff, 0x00100073, "ebreak: a breakpoint, or __builtin_trap()"},
     {SFU_RISCV64, 2, 0xffff, 0x9002, "ebreak: a breakpoint, or __builtin_trap()"},
@@ -71,6 +74,17 @@ static int check_of(uint8_t abi, const uint8_t *code)
     return -1;
 }
 
+/* clang's KCFI on x86_64 is known by the instructions before ud2: mov $hash, %r10d; add -N(%reg), %r10d; je over it. */
+static bool is_kcfi(const struct trace_space *space, uint64_t pc)
+{
+    enum { BEFORE = 12, MOV = 0, ADD = 6, JE = 10 };
+    uint8_t b[BEFORE];
+
+    return space->abi == SFU_AMD64 && pc >= BEFORE && space_read(space, pc - BEFORE, b, BEFORE) && b[MOV] == 0x41 &&
+           b[MOV + 1] == 0xba && (b[ADD] & 0xfe) == 0x44 && b[ADD + 1] == 0x03 && (b[ADD + 2] & 0xf8) == 0x50 &&
+           b[JE] == 0x74 && b[JE + 1] == 0x02;
+}
+
 static uint8_t family_of(uint8_t abi)
 {
     return abi_is_aarch64(abi) ? (uint8_t)SFU_AARCH64 : abi_is_riscv(abi) ? (uint8_t)SFU_RISCV64 : abi;
@@ -90,6 +104,54 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc)
     for (i = 0; i < sizeof traps / sizeof traps[0]; i++)
         if (traps[i].abi == family_of(space->abi) && traps[i].size <= have &&
             (load_number(code, traps[i].size, false) & traps[i].mask) == traps[i].value)
-            return traps[i].text;
+            return traps[i].abi == SFU_AMD64 && is_kcfi(space, pc) ? "ud2: " KCFI : traps[i].text;
+    return NULL;
+}
+
+/* Functions that compilers call where a check has failed. A name that ends with "*" is the beginning of names. */
+static const struct {
+    const char *name, *text;
+} failures[] = {
+    {"__stack_chk_fail*",
+     "the stack protector: the function that calls this one has written past the end of an array: "
+     "frames below it may be wrong"},
+    {"__fortify_fail*", "FORTIFY: more bytes than the buffer has"},
+    {"__fortify_panic", "FORTIFY: more bytes than the buffer has"},
+    {"fortify_panic", "FORTIFY: more bytes than the buffer has"},
+    {"__chk_fail", "FORTIFY: more bytes than the buffer has"},
+    {"__ubsan_handle_add_overflow*", "an addition that overflows"},
+    {"__ubsan_handle_sub_overflow*", "a subtraction that overflows"},
+    {"__ubsan_handle_mul_overflow*", "a multiplication that overflows"},
+    {"__ubsan_handle_negate_overflow*", "a negation that overflows"},
+    {"__ubsan_handle_divrem_overflow*", "a division by 0, or one that overflows"},
+    {"__ubsan_handle_shift_out_of_bounds*", "a shift by too much, or of too much"},
+    {"__ubsan_handle_out_of_bounds*", "an index out of bounds"},
+    {"__ubsan_handle_pointer_overflow*", "a pointer that overflows"},
+    {"__ubsan_handle_type_mismatch*", "a pointer that is null, misaligned, or of too small an object"},
+    {"__ubsan_handle_alignment_assumption*", "an assumed alignment that is none"},
+    {"__ubsan_handle_vla_bound_not_positive*", "an array whose length is not positive"},
+    {"__ubsan_handle_load_invalid_value*", "a value that the type cannot have"},
+    {"__ubsan_handle_builtin_unreachable*", "__builtin_unreachable() has been reached"},
+    {"__ubsan_handle_missing_return*", "the end of a function that must return a value"},
+    {"__ubsan_handle_nonnull*", "a null argument where none may be"},
+    {"__ubsan_handle_nullability*", "a null pointer where none may be"},
+    {"__ubsan_handle_invalid_builtin*", "an argument that a builtin function must not have"},
+    {"__ubsan_handle_float_cast_overflow*", "a conversion from floating point that does not fit"},
+    {"__ubsan_handle_implicit_conversion*", "an implicit conversion that changes the value"},
+    {"__ubsan_handle_function_type_mismatch*", "a call of a function of another type"},
+    {"__ubsan_handle_cfi_*", "a check of control flow integrity has failed"},
+};
+
+const char *failure_reason(const char *function)
+{
+    size_t i;
+
+    for (i = 0; function != NULL && i < sizeof failures / sizeof failures[0]; i++) {
+        const size_t size = strcspn(failures[i].name, "*");
+
+        if (strncmp(function, failures[i].name, size) == 0 &&
+            (failures[i].name[size] == '*' || function[size] == '\0'))
+            return failures[i].text;
+    }
     return NULL;
 }

@@ -105,7 +105,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     /* What an earlier walk has added is in the list of its own target. */
     for (i = 0; i < space->images->num; i++)
         space->images->list[i]->own.added = space->images->list[i]->cfi.added =
-            space->images->list[i]->debug_cfi.added = false;
+            space->images->list[i]->debug_cfi.added = space->images->list[i]->code.added = false;
     memset(&w->target, 0, sizeof w->target);
     w->target.read = read_stack;
     w->target.reg = read_register;
@@ -145,17 +145,17 @@ static bool add_section_of(struct trace_walk *w, struct tables_of *tables)
 }
 
 /* Adds TABLES, which are asked after the image's own, and after those made of its CFI. sfu_add puts a section in front
- * of all others, so these two are taken out meanwhile. */
+ * of all others, so these are taken out meanwhile. */
 static void add_behind(struct trace_walk *w, struct trace_image *image, struct tables_of *tables)
 {
-    struct tables_of *const before[] = {&image->cfi, &image->own};
+    struct tables_of *const before[] = {&image->debug_cfi, &image->cfi, &image->own};
     size_t i;
 
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < 3; i++)
         if (before[i]->added)
             (void)sfu_remove(&w->target.sections, &before[i]->section, 1);
     tables->added = add_section_of(w, tables);
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < 3; i++)
         if (before[i] != tables && before[i]->added)
             (void)add_section_of(w, before[i]);
 }
@@ -175,7 +175,7 @@ static bool ra_of_wild(const struct trace_walk *w, uint64_t *ra)
 /* Adds the best tables that IMAGE has, if it has no table in the list. */
 static void add_one(struct trace_walk *w, struct trace_image *image)
 {
-    if (!image->placed || image->own.added || image->cfi.added || image->debug_cfi.added)
+    if (!image->placed || image->own.added || image->cfi.added || image->debug_cfi.added || image->code.added)
         return;
     if (image_open_own(image))
         image->own.added = add_section_of(w, &image->own);
@@ -183,6 +183,8 @@ static void add_one(struct trace_walk *w, struct trace_image *image)
         add_behind(w, image, &image->cfi);
     else if (image_open_debug_cfi(image))
         add_behind(w, image, &image->debug_cfi);
+    else if (image_open_code(image))
+        add_behind(w, image, &image->code);
 }
 
 /* The text of TABLES is one range, from the first code of IMAGE to the last; that of a relocatable object is
@@ -227,6 +229,7 @@ static void add_for_wild(struct trace_walk *w)
         leave_out_data(images->list[i], &images->list[i]->own, pc, ra);
         leave_out_data(images->list[i], &images->list[i]->cfi, pc, ra);
         leave_out_data(images->list[i], &images->list[i]->debug_cfi, pc, ra);
+        leave_out_data(images->list[i], &images->list[i]->code, pc, ra);
     }
 }
 
@@ -242,6 +245,7 @@ static void restore_text(struct trace_walk *w)
         image->own.section.text = image->own.text;
         image->cfi.section.text = image->cfi.text;
         image->debug_cfi.section.text = image->debug_cfi.text;
+        image->code.section.text = image->code.text;
     }
 }
 
@@ -261,24 +265,49 @@ static void add_tables(struct trace_walk *w)
         add_behind(w, image, &image->cfi);
     if (!image->debug_cfi.added && !is_described(w) && image_open_debug_cfi(image))
         add_behind(w, image, &image->debug_cfi);
+    if (!image->code.added && !is_described(w) && image_open_code(image))
+        add_behind(w, image, &image->code);
+}
+
+/* Whose row the frame's is: by name, and where the row is that of a trap, or of a leaf. */
+static const struct source {
+    const char *row, *trap, *leaf;
+} sources[] = {{".sframe", "trap by .sframe", "leaf by .sframe"},
+               {"CFI", "trap by CFI", "leaf by CFI"},
+               {"code", "trap by code", "leaf by code"}};
+
+static bool has_row(const struct tables_of *tables, uint64_t pc)
+{
+    struct sfu_row row;
+
+    return tables->added && sfu_find(&tables->section, pc, &row) == SFU_OK;
+}
+
+static const struct source *source_of(const struct trace_image *image, uint64_t pc)
+{
+    if (image != NULL && has_row(&image->own, pc))
+        return &sources[0];
+    return image != NULL && !has_row(&image->cfi, pc) && !has_row(&image->debug_cfi, pc) &&
+                   has_row(&image->code, pc)
+               ? &sources[2]
+               : &sources[1];
 }
 
 /* What the caller of the frame is found by, if it is found by a row. */
 static const char *name_of_row(const struct trace_walk *w)
 {
     uint64_t pc = sfu_lookup_pc(&w->walk.frame.regs);
-    const struct trace_image *image = images_at(w->space->images, pc);
+    const struct source *source = source_of(images_at(w->space->images, pc), pc);
     const struct registers *r = abi_registers(w->space->abi);
     struct sfu_row row;
-    bool own = image != NULL && image->own.added && sfu_find(&image->own.section, pc, &row) == SFU_OK;
 
     if (sfu_find_frame(&w->target, &w->walk.frame, &row) != SFU_OK || row.kind != SFU_ROW_RULES)
         return cortexm_is_return(w->space->abi, w->walk.frame.regs.pc) ? "exception frame" : "signal frame";
     if (row.trap_frame)
-        return own ? "trap by .sframe" : "trap by CFI";
+        return source->trap;
     if (r->link && row.ra.control == (r->ra << RULE_NUMBER | RULE_REGISTER))
-        return own ? "leaf by .sframe" : "leaf by CFI";
-    return own ? ".sframe" : "CFI";
+        return source->leaf;
+    return source->row;
 }
 
 /* Finds out where the registers are that the frame FROM, by ROW if it is not NULL, has saved of the one that the
@@ -378,6 +407,8 @@ static void print_frame(const struct trace_walk *w)
     else
         out_place(w->out, w->space->images, lookup);
     reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
+    if (reason == NULL)
+        reason = failure_reason(found.name);
     if (reason != NULL)
         out_line(w->out, "        trap: %s", reason);
 }
