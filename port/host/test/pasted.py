@@ -416,7 +416,8 @@ def fill(s, lines):
               "base": s.base}
     values.update({"moved_" + name: values[name] + 0x5600000 for name in (*CHAIN, "pc", "base")})
     pushed_frame = [values.get(name, 0) for name in ("r0", "r1", "r2", "r3", "r12", "lr")] + [s.pc, 0x61000000]
-    values["msp"] = s.sp - 32 - 24
+    values.update({"msp": s.sp - 32 - 24, "pchigh": s.pc >> 32, "pclow": s.pc & 0xffffffff, "sphigh": s.sp >> 32,
+                   "splow": s.sp & 0xffffffff})
     for line in lines:
         row = re.match(r"@rows(4?) (.*?)\|(.*?)\|(\d+)(?:\|(.*))?$", line)
         if line.startswith("@pushed "):
@@ -428,7 +429,7 @@ def fill(s, lines):
         else:
             words, each = s.words(4 if row[1] else None), int(row[4])
             for at in range(0, len(words) - each + 1, each):
-                yield " ".join([row[2].format(a=words[at][0], k=words[at][0] & 0xffff), *(row[3].format(w=word)
+                yield " ".join([row[2].format(a=words[at][0], k=words[at][0] & 0xffff, o=words[at][0] - s.sp), *(row[3].format(w=word)
                     for _, word in words[at:at + each])]) + (row[5] or "")
 
 

@@ -102,6 +102,12 @@ static int hex_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* Whether the sign at AT stands between digits: "0xffff_8000", "fffff800`12345678". */
+static bool is_between(const struct scan *s, size_t at, bool prefixed)
+{
+    return ((s->text[at] == '_' && prefixed) || s->text[at] == '`') && hex_of(s->text[at + 1]) >= 0;
+}
+
 /* Takes a hexadecimal number at AT, of which "0x" may be followed by spaces. It ends where no word goes on. */
 static bool take_hex(const struct scan *s, size_t at, struct number *n)
 {
@@ -113,8 +119,10 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
     i += n->prefixed ? 2 : 0;
     while (n->prefixed && s->text[i] == ' ')
         i++;
-    for (; hex_of(s->text[i]) >= 0 && n->digits < 17; i++, n->digits++)
+    for (; hex_of(s->text[i]) >= 0 && n->digits < 17; n->digits++) {
         n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
+        i += 1u + is_between(s, i + 1, n->prefixed);
+    }
     n->end = i;
     return n->digits > 0 && n->digits <= 16 && !text_is_of_a_word(s->text[i]) &&
            !(s->text[i] == '.' && text_is_of_a_word(s->text[i + 1]));
@@ -183,8 +191,10 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
     size_t i = skip_spaces(s, skip_other_name(s, at));
     struct number selector;
 
-    *sign = s->text[i] != '\0' && strchr(":=-.", s->text[i]) != NULL;
+    i += s->text[i] == '"';
+    *sign = s->text[i] != '\0' && strchr(":=-.|", s->text[i]) != NULL;
     i = skip_spaces(s, i + *sign);
+    i += s->text[i] == '"';
     if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
         i = skip_spaces(s, i + 1);
     if (take_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
@@ -567,6 +577,7 @@ static bool is_behind_address(const struct scan *s, size_t at)
 {
     size_t i = skip_spaces(s, at);
 
+    i = skip_spaces(s, i + (s->text[i] == ']' || s->text[i] == ')'));
     if (s->text[i] == '<' && strchr(s->text + i, '>') != NULL)
         i = skip_spaces(s, (size_t)(strchr(s->text + i, '>') - s->text) + 1);
     return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
@@ -589,9 +600,32 @@ static bool take_word_line(struct scan *s)
         return true;
     marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
     if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
-        !only_numbers(s, list[0].end, list + 1, num - 1))
+        !(only_numbers(s, list[0].end, list + 1, num - 1) ||
+          (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
     (void)add_words(s->d, list[0].value, list + 1, num - 1);
+    return true;
+}
+
+/* "0010: WORD..." or bytes: a distance from SP that is as many bytes as have come. */
+static bool take_distance_line(struct scan *s)
+{
+    struct dumps *d = s->d;
+    const uint64_t next = d->run_size > 0 ? d->run_addr + d->run_size : d->dump.sp;
+    struct number first = {0}, list[MOST_NUMBERS];
+    size_t at = 0;
+    unsigned num;
+
+    while (at < s->size && !((at == 0 || strchr(" +", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
+                             first.digits > 1 && s->text[first.end] == ':'))
+        at++;
+    if (!d->dump.has_sp || at == s->size || first.value != next - d->dump.sp)
+        return false;
+    first.value = next;
+    num = find_numbers(s, first.end, list, 8);
+    if (!are_words(list, num) || !only_numbers(s, first.end, list, num))
+        return take_byte_line(s, &first);
+    (void)add_words(d, next, list, num);
     return true;
 }
 
@@ -867,6 +901,8 @@ static bool take_lines(struct scan *s, bool follow)
     const bool addressed = num > 0 && (s->text[list[0].end] == ':' || (num > 2 && (num & (num - 1)) != 0) ||
                                        (num == 2 && may_be_words(s->d, list[0].value, num)));
 
+    if (follow && take_distance_line(s))
+        return true;
     if (follow && !addressed && take_following(s))
         return true;
     return take_word_line(s) || (follow && take_following(s));
