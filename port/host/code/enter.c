@@ -263,6 +263,37 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     return !ends_at(t->code, next);
 }
 
+/* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the CPU,
+ * which has another SP there. */
+static bool enters(struct trial *t, struct code_state *state)
+{
+    static const struct code_value unknown;
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_value pc = state->reg[CODE_PC];
+
+    if (!t->called || !cpu->link || pc.base != BASE_NUMBER || image_code(t->code->image, (uint64_t)pc.k) == NULL)
+        return false;
+    state->reg[CODE_PC] = unknown;
+    state->reg[cpu->sp] = unknown;
+    t->ends->loses |= !has_sp(state);
+    jump(t, (uint64_t)pc.k, state);
+    return true;
+}
+
+/* STATE goes where nobody knows. Nothing leads back from there if SP is a number, and no copy is left of what it was,
+ * or of the return address. */
+static void go_away(struct trial *t, const struct code_state *state)
+{
+    bool knows = !t->called || state->reg[t->code->cpu->sp].base != BASE_NUMBER || has_sp(state);
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        knows |= state->reg[i].base == BASE_RETURN;
+    for (i = 0; i < state->num; i++)
+        knows |= state->slot[i].value.base == BASE_RETURN && state->slot[i].base != BASE_CFA;
+    t->ends->unknown |= knows;
+}
+
 /* STATE goes where FACT, of PC, says. Returns whether it may go on behind it. */
 static bool depart(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
@@ -272,17 +303,17 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     if (goes && (!fact->by_register || (target->base == BASE_NUMBER && (uint64_t)target->k == fact->target)))
         jump(t, fact->target, state);
     else if (goes)
-        t->ends->unknown = true;
+        go_away(t, state);
     if (fact->flow == CODE_AWAY && target->base == BASE_RETURN)
         note_return(t, state, fact);
     else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER &&
              image_code(t->code->image, (uint64_t)target->k))
         jump(t, (uint64_t)target->k & ~(uint64_t)t->code->cpu->mode, state);
     else if (fact->flow == CODE_AWAY)
-        t->ends->unknown = true;
+        go_away(t, state);
     if (fact->flow == CODE_RETURN)
         note_return(t, state, fact);
-    if (fact->flow == CODE_RESUME)
+    if (fact->flow == CODE_RESUME && !enters(t, state))
         note_resume(t, state, fact);
     if (fact->flow == CODE_CALL)
         return take_call(t, state, fact, pc);
