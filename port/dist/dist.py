@@ -14,9 +14,11 @@ sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c
                           a profile by a timer's interrupts (port/profile/), the depot that it is (port/depot/) and the
                           fast walker (port/fast/); they need the first two files
 sfu_asm.h                 the macros for assembly files, of every CPU
+sfu_tables.ld, sfu_input.ld
+                          lines of a linker script that places the tables itself
 sfu-VERSION.tar.gz        everything
 
-With PREFIX, mine_ for instance, every name in the first nine begins with that instead of sfu_, their own names too,
+With PREFIX, mine_ for instance, every name in these files begins with that instead of sfu_, their own names too,
 and in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
@@ -137,8 +139,8 @@ def tarball(file, name):
 
 def renamed(text, prefix):
     """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay, as does
-    sfu-link's symbol."""
-    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_(?!link_data)",
+    sfu-link's symbols."""
+    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_(?!link_data|room)",
                   lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
 
 
@@ -150,7 +152,8 @@ def main(out, prefix="sfu_"):
         sys.exit("dist.py: no name can begin with %r" % prefix)
     for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
                        *((name, on_top(version, name)) for name in ON_TOP),
-                       ("sfu_asm.h", assembly(version))):
+                       ("sfu_asm.h", assembly(version)),
+                       *((name, read("port/dist/" + name)) for name in ("sfu_tables.ld", "sfu_input.ld"))):
         with open(os.path.join(out, renamed(name, prefix)), "w", encoding="utf-8") as f:
             f.write(renamed(text, prefix))
     if prefix == "sfu_":

@@ -4,12 +4,12 @@
 CHECK += dist release
 
 .PHONY: dist release suite-dist suite-release
-## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm.h, a tarball; PREFIX=mine_: renamed
+## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm.h, *.ld, a tarball; PREFIX=mine_: renamed
 # PREFIX is also a folder, that of `make install`.
 dist:
 	@python3 port/dist/dist.py build/dist $(if $(findstring /,$(PREFIX)),,$(PREFIX))
 
-suite-dist: | $(TC)
+suite-dist: build/tools/sfu-gen build/tools/sfu-link | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh dist port/dist/test/dist_test.sh

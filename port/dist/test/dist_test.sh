@@ -161,6 +161,46 @@ END
             $work/two || return 1
     done
 }
+# The lines for a linker script: room in proportion for sfu-gen; exactly what is needed for sfu-link.
+tables=$PWD/build/tools
+placed() {
+    local linker=$1
+    mkdir -p $work/ld && cat >$work/ld/kernel.c <<'END' || return 1
+extern char sframe_start[], sframe_end[];
+char buffer[4096];
+__attribute__((noinline)) int leaf(int x) { return x + buffer[x]; }
+__attribute__((noinline)) int caller(int x) { return leaf(x) + leaf(x + 1); }
+void _start(void) { buffer[1] = (char)caller((int)(sframe_end - sframe_start)); for (;;) { } }
+END
+    cat >$work/ld/kernel.ld <<'END' || return 1
+ENTRY(_start)
+SECTIONS {
+    . = 0x100000;
+    .text : { *(.text .text.*) }
+    .rodata : { *(.rodata .rodata.*) }
+    .data : { *(.data .data.*) }
+    INCLUDE sfu_tables.ld
+    .bss : { *(.bss .bss.*) }
+    INCLUDE sfu_input.ld
+    /DISCARD/ : { *(.comment .note.*) }
+}
+END
+    gcc -O2 -ffreestanding -fno-pie -fasynchronous-unwind-tables -c $work/ld/kernel.c -o $work/ld/kernel.o || return 1
+    rm -f $work/ld/kernel.elf
+    if [ "$linker" = sfu-link ]; then
+        "$tables/sfu-link" --small ld -L $out -T $work/ld/kernel.ld $work/ld/kernel.o -o $work/ld/kernel.elf
+    else
+        "$linker" -L $out -T $work/ld/kernel.ld $work/ld/kernel.o -o $work/ld/kernel.elf &&
+            "$tables/sfu-gen" --small --strict $work/ld/kernel.elf
+    fi && "$tables/sfu-gen" -q --strict --check $work/ld/kernel.elf
+}
+exactly() {
+    placed sfu-link && [ $(($("$tables/sfu-gen" --small -q --size $work/ld/kernel.elf) + 15)) -ge \
+        $((0x$(readelf -SW $work/ld/kernel.elf | sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p'))) ]
+}
+test "lines for a linker script: ld and sfu-gen" placed ld
+test "lines for a linker script: ld.lld and sfu-gen" placed ld.lld
+test "lines for a linker script: sfu-link" exactly
 no_name() { ! make -s dist PREFIX=1x; }
 test "PREFIX: the same code by other names" renamed
 test "PREFIX: two copies in one program, C and C++" two_copies
