@@ -44,6 +44,13 @@ static void forget(struct code_fact *fact, unsigned reg)
         code_forget(fact, (uint8_t)reg);
 }
 
+/* The same where REG is written for sure: not what stands where other encodings have a register. */
+static void replace(struct code_fact *fact, unsigned reg)
+{
+    if (reg != SP)
+        code_replace(fact, (uint8_t)reg);
+}
+
 /* ---- Data processing (C4.1.92, C4.1.95) ------------------------------------------------------------------------ */
 
 /* adr, adrp */
@@ -64,12 +71,12 @@ static void add_immediate(uint32_t word, struct code_fact *fact)
     const bool wide = word >> 31 != 0, subtracts = (word & 1u << 30) != 0, flags = (word & 1u << 29) != 0;
 
     if (flags) {
-        forget(fact, rd(word));
+        replace(fact, rd(word));
         fact->bound = subtracts && field(word, 0, 5) == SP ? (uint32_t)imm + 1 : 0;
     } else if (wide) {
         code_add(fact, CODE_SET, rd(word), 0, rn(word), subtracts ? -imm : imm);
     } else {
-        code_forget(fact, rd(word));
+        code_replace(fact, rd(word));
     }
 }
 
@@ -84,9 +91,9 @@ static void logical_immediate(uint32_t word, struct code_fact *fact)
             code_add(fact, CODE_SET, SP, 0, rn(word), 0);
         code_add(fact, CODE_ALIGN, SP, 0, 0, 0);
     } else if (which == 3) {
-        forget(fact, rd(word));
+        replace(fact, rd(word));
     } else {
-        code_forget(fact, rd(word));
+        code_replace(fact, rd(word));
     }
 }
 
@@ -104,7 +111,7 @@ static void move_wide(uint32_t word, struct code_fact *fact)
     else if (rd(word) != SP && which == 0 && wide)
         code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)~imm);
     else
-        forget(fact, rd(word));
+        replace(fact, rd(word));
 }
 
 static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
@@ -118,7 +125,7 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
         add_immediate(word, fact);
         break;
     case 3: /* with tags: 31 is SP */
-        code_forget(fact, rd(word));
+        code_replace(fact, rd(word));
         break;
     case 4:
         logical_immediate(word, fact);
@@ -127,7 +134,7 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
         move_wide(word, fact);
         break;
     default: /* bit fields, extr: 31 is none */
-        forget(fact, rd(word));
+        replace(fact, rd(word));
         break;
     }
 }
@@ -162,6 +169,12 @@ static void by_register(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_SIGN, rd(word), 0, 0, 0);
     else if ((word & 0xfffffbe0) == 0xdac113e0 && rn(word) == SP) /* autia, autib xN, sp */
         code_add(fact, CODE_AUTH, rd(word), 0, 0, 0);
+    else if ((word & 0xffff0000) == 0xdac10000) /* with another signature, or without: the same address */
+        forget(fact, rd(word));
+    else if ((word & 0x1fe0fc00) == 0x1a000000 || (word & 0x1fe00000) == 0x1a800000 || field(word, 24, 1) == 1 ||
+             field(word, 28, 1) == 0 ||
+             (word & 0x1fe00000) == 0x1ac00000) /* adc, csel; adds; logic; of one, of two */
+        replace(fact, rd(word));
     else if ((word & 0x1fe00000) != 0x1a400000) /* ccmp has flags there */
         forget(fact, rd(word));
 }
@@ -256,7 +269,7 @@ static void system_word(uint32_t word, struct code_fact *fact)
     else if ((word & 0xffffffa0) == 0xd50b7420 || (word & 0xffffffe0) == 0xd50b7480)
         zero_block(word, fact);
     else if (word & 1u << 21) /* mrs, sysl */
-        forget(fact, rd(word));
+        replace(fact, rd(word));
 }
 
 static void branch_by_register(uint32_t word, struct code_fact *fact)
@@ -347,10 +360,10 @@ static void pair(uint32_t word, struct code_fact *fact)
 
     if (loads && !is_vector &&
         (!whole || first == second)) { /* the same register twice: "CONSTRAINED UNPREDICTABLE" */
-        forget(fact, rd(word));
-        forget(fact, field(word, 10, 5));
+        replace(fact, rd(word));
+        replace(fact, field(word, 10, 5));
     } else if (loads && first == rn(word)) {
-        forget(fact, first);
+        replace(fact, first);
         access(fact, word, true, second, at + 8, 8);
     } else {
         access(fact, word, loads, first, at, bytes);
@@ -381,14 +394,14 @@ static void single(uint32_t word, struct code_fact *fact)
         if (loads && !is_vector && rd(word) != SP && rn(word) != SP)
             code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word), rn(word), 0);
         else if (loads && !is_vector)
-            forget(fact, rd(word));
+            replace(fact, rd(word));
         else if (!loads)
             code_write(fact, ANYWHERE, 0, 16);
         return;
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */
         code_write(fact, rn(word), 0, is_block(word) ? 64 : 16);
-        forget(fact, rd(word));
+        replace(fact, rd(word));
         if (mode & 1)
             code_forget(fact, rn(word));
         return;
@@ -396,7 +409,7 @@ static void single(uint32_t word, struct code_fact *fact)
     if (scaled)
         mode = 0;
     if (loads && !is_vector && !whole)
-        forget(fact, rd(word));
+        replace(fact, rd(word));
     else
         access(fact, word, loads, whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k, (uint8_t)(1u << shift));
     update(fact, word, mode, k, loads && !is_vector && rd(word) == rn(word));
@@ -476,7 +489,7 @@ static void memory(uint32_t word, struct code_fact *fact)
         single(word, fact);
     } else if ((word & 0x3b000000) == 0x18000000) { /* ldr of what stands beside the code */
         if (!(word & 1u << 26))
-            forget(fact, rd(word));
+            replace(fact, rd(word));
     } else if ((word & 0x3e000000) == 0x0c000000) {
         structures(word, fact);
     } else if ((word & 0xff200000) == 0xd9200000) {

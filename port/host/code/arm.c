@@ -309,7 +309,7 @@ static void result_in(struct code_fact *fact, uint8_t reg)
     if (reg == PC)
         unknown(fact);
     else
-        code_forget(fact, reg);
+        code_replace(fact, reg);
 }
 
 /* The register that an instruction writes to REG: PC is where it goes. */
@@ -367,7 +367,7 @@ static void with_number(struct code_fact *fact, unsigned op, uint8_t rd, uint8_t
             set(fact, rd, rn, 0);
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
     } else {
-        code_forget(fact, rd);
+        code_replace(fact, rd);
     }
 }
 
@@ -391,7 +391,7 @@ static void with_register(struct code_fact *fact, unsigned op, uint8_t rd, uint8
     } else if (op == ADD && shifted) {
         code_scaled(fact, rd, rn, o->reg, o->by * CODE_ENTRY_SHIFT);
     } else {
-        code_forget(fact, rd);
+        code_replace(fact, rd);
     }
 }
 
@@ -456,11 +456,11 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
     if (a->by_index && !a->other && !a->post && (a->by == 0 || 1u << a->by == a->bytes))
         code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn, 0);
     else if (a->by_index)
-        code_forget(fact, reg);
+        code_replace(fact, reg);
     else if (a->rn == PC && a->bytes == 4 && literal(i, (i->here & ~3u) + (uint64_t)k, &value))
         number(fact, reg, value);
     else if (a->rn == PC)
-        code_forget(fact, reg);
+        code_replace(fact, reg);
     else if (a->bytes == 4)
         code_add(fact, CODE_LOAD, reg, reg, a->rn, k);
     else
@@ -518,8 +518,8 @@ static void access_two(struct code_fact *fact, const struct instruction *i, uint
     first.k = a->post ? 0 : a->k;
     second.k = first.k + 4;
     if (a->by_index && a->loads) {
-        code_forget(fact, rt);
-        code_forget(fact, other);
+        code_replace(fact, rt);
+        code_replace(fact, other);
     } else if (a->by_index) {
         code_write(fact, a->post ? a->rn : (uint8_t)ANYWHERE, 0, 8);
     } else if (a->loads && rt == a->rn) {
@@ -599,7 +599,7 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
         }
     } else if (moves) { /* mcr, mrc, vmov, vmrs */
         if (loads && reg_at(word, 12) != PC)
-            code_forget(fact, reg_at(word, 12));
+            code_replace(fact, reg_at(word, 12));
     } else if (field(word, 25, 3) == 6) {
         access_floats(fact, i);
     }
@@ -664,7 +664,7 @@ static void shift_half(struct code_fact *fact, const struct instruction *i, cons
             set(fact, rd, rm, 0);
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
     } else {
-        code_forget(fact, rd);
+        code_replace(fact, rd);
     }
 }
 
@@ -712,7 +712,7 @@ static void logic_half(struct code_fact *fact, const struct instruction *i)
     } else if (op == MVN) {
         compute(fact, i, MVN, rd, 0, &o);
     } else {
-        code_forget(fact, rd);
+        code_replace(fact, rd);
     }
 }
 
@@ -903,7 +903,7 @@ static void compute_by_register(struct code_fact *fact, const struct instruction
         if (op != 5 || rd == SP || rd == PC)
             unknown(fact);
         else
-            code_forget(fact, rd);
+            code_replace(fact, rd);
     else if (op == 5 && (rd == SP || rd == PC))
         unknown(fact);
     else
@@ -932,7 +932,7 @@ static void compute_plain(struct code_fact *fact, const struct instruction *i)
     else if (op == 22 && rn == PC && low && (word & 31) < 16) /* bfc of the lowest bits */
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
     else
-        code_forget(fact, rd);
+        code_replace(fact, rd);
 }
 
 /* A part of what libgcc has for switches of ARMv6-M: a call of it is a jump by the table behind the call. */
@@ -1014,7 +1014,7 @@ static void control(struct code_fact *fact, const struct instruction *i)
     } else if (op == 0x3d) { /* subs pc, lr; eret */
         fact->flow = CODE_RESUME;
     } else if (op == 0x3e || op == 0x3f) { /* mrs */
-        code_forget(fact, reg_at(word, 8));
+        code_replace(fact, reg_at(word, 8));
     } else if ((word & 0xfff0f000) == 0xf7f0a000) { /* udf */
         fact->flow = CODE_STOP;
     } else if ((op & 0x7e) == 0x7e && field(word, 12, 4) == 8) { /* hvc, smc */
@@ -1105,9 +1105,9 @@ static void access_pair(struct code_fact *fact, const struct instruction *i)
         unknown(fact);
     } else {
         if (loads)
-            code_forget(fact, rt);
+            code_replace(fact, rt);
         if (loads && (kind & 3) == 3)
-            code_forget(fact, other);
+            code_replace(fact, other);
         if (!loads && kind != 8 && kind != 9 && kind != 10)
             code_forget(fact, reg_at(word, 0));
         if (!loads)
@@ -1183,9 +1183,9 @@ static void compute_long(struct code_fact *fact, uint32_t word)
         unknown(fact);
         return;
     }
-    code_forget(fact, reg_at(word, 8));
+    code_replace(fact, reg_at(word, 8));
     if (is_long)
-        code_forget(fact, reg_at(word, 12));
+        code_replace(fact, reg_at(word, 12));
 }
 
 static void decode_wide(struct code_fact *fact, const struct instruction *i)
@@ -1251,9 +1251,9 @@ static void multiply(struct code_fact *fact, uint32_t word)
         const bool is_long =
             field(word, 22, 2) >= 1 && field(word, 21, 3) != 3; /* umaal, umull and so on, but not mls */
 
-        code_forget(fact, high);
+        code_replace(fact, high);
         if (is_long)
-            code_forget(fact, low);
+            code_replace(fact, low);
         if (high == PC || (is_long && low == PC))
             unknown(fact);
         return;
@@ -1262,7 +1262,7 @@ static void multiply(struct code_fact *fact, uint32_t word)
         if (loads)
             unknown(fact);
     } else {
-        code_forget(fact, low); /* swp, ldrex; strex's status; stl has none */
+        code_replace(fact, low); /* swp, ldrex; strex's status; stl has none */
         if (loads && two)
             code_forget(fact, low | 1);
     }
@@ -1364,9 +1364,9 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
 static void multiply_halves(struct code_fact *fact, uint32_t word)
 {
     fact->flags = true;
-    code_forget(fact, reg_at(word, 16));
+    code_replace(fact, reg_at(word, 16));
     if (field(word, 21, 2) == 2)
-        code_forget(fact, reg_at(word, 12));
+        code_replace(fact, reg_at(word, 12));
     if (reg_at(word, 16) == PC || (field(word, 21, 2) == 2 && reg_at(word, 12) == PC))
         unknown(fact);
 }
@@ -1489,9 +1489,9 @@ static void media(struct code_fact *fact, uint32_t word)
         return;
     }
     if (products)
-        code_forget(fact, high);
+        code_replace(fact, high);
     if (writes_rd)
-        code_forget(fact, rd);
+        code_replace(fact, rd);
 }
 
 static void list_word(struct code_fact *fact, const struct instruction *i)

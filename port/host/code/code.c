@@ -891,16 +891,19 @@ static bool has_trap_name(const struct code_state *state)
     return false;
 }
 
-/* Whether VALUE is what register REG has at the entry: SP, wherever that has moved within the frame. */
+/* Whether VALUE is what register REG has at the entry, or an address in the frame: SP, wherever that has moved, and FP
+ * where the frame is found by it. */
 static bool is_own(const struct code_cpu *cpu, const struct code_value *value, unsigned reg)
 {
     if (reg == cpu->sp)
         return value->base == BASE_CFA;
+    if (reg == cpu->fp && (value->base == BASE_CFA || value->base == BASE_ALIGNED))
+        return true;
     return value->k == 0 && value->base == (reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
 }
 
 /* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. What an epilogue
- * loads is in the frame, known or not. CODE_FORGET is no proof: decoders say it of all that may be written. */
+ * loads is in the frame, known or not. */
 static bool replaces(const struct code_state *state, const struct code_fact *fact, unsigned reg)
 {
     bool result = false;
@@ -913,10 +916,15 @@ static bool replaces(const struct code_state *state, const struct code_fact *fac
         case CODE_SET:
         case CODE_SUM:
         case CODE_WORD:
+        case CODE_TABLE:
+        case CODE_SCALED:
+        case CODE_INSERT:
+        case CODE_SHIFT:
             result |= op->reg == reg;
             break;
         case CODE_FORGET:
-            result &= op->reg > reg || op->last < reg;
+            if (op->reg <= reg && op->last >= reg)
+                result = op->k != 0;
             break;
         case CODE_LOAD:
         case CODE_LOADS:
@@ -1045,6 +1053,65 @@ static bool is_return_thunk(const struct code *code, const struct code_unit *uni
     return p != NULL && memcmp(p, thunk, sizeof thunk) == 0;
 }
 
+/* The list that the edge to TARGET is in. */
+static struct code_edge **edges_to(const struct code_edges *edges, uint64_t target)
+{
+    return &edges->lists[(target * 0x9e3779b97f4a7c15u >> 32) & (edges->size - 1)];
+}
+
+static struct code_edge *find_edge(const struct code_edges *edges, uint64_t target)
+{
+    struct code_edge *edge = edges->size > 0 ? *edges_to(edges, target) : NULL;
+
+    while (edge != NULL && edge->target != target)
+        edge = edge->chain;
+    return edge;
+}
+
+static void put_edge(struct code_edges *edges, struct code_edge *edge)
+{
+    struct code_edge **list = edges_to(edges, edge->target);
+
+    edge->chain = *list;
+    *list = edge;
+}
+
+/* Adds an edge to TARGET, which none leads to yet. */
+static struct code_edge *new_edge(struct code_edges *edges, uint64_t target)
+{
+    struct code_edge *edge = zeroed(1, sizeof *edge);
+    struct code_edges more = {NULL, edges->num, edges->size > 0 ? 2 * edges->size : 64};
+    size_t i;
+
+    if (edges->num == edges->size) {
+        more.lists = zeroed(more.size, sizeof(struct code_edge *));
+        for (i = 0; i < edges->size; i++)
+            while (edges->lists[i] != NULL) {
+                struct code_edge *next = edges->lists[i]->chain;
+
+                put_edge(&more, edges->lists[i]);
+                edges->lists[i] = next;
+            }
+        free(edges->lists);
+        *edges = more;
+    }
+    edge->target = target;
+    put_edge(edges, edge);
+    edges->num++;
+    return edge;
+}
+
+static void free_edge(struct code_edges *edges, struct code_edge *edge)
+{
+    struct code_edge **at = edges_to(edges, edge->target);
+
+    while (*at != edge)
+        at = &(*at)->chain;
+    *at = edge->chain;
+    edges->num--;
+    free(edge);
+}
+
 /* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
 {
@@ -1064,28 +1131,51 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
         if (unit->function)
             return;
     }
-    for (edge = unit->edges; edge != NULL && edge->target != target; edge = edge->next)
-        continue;
+    edge = find_edge(&code->edges, target);
     if (edge != NULL) {
         unit->dirty |= code_join(code->cpu, &edge->state, state);
         return;
     }
-    edge = zeroed(1, sizeof *edge);
-    edge->target = target;
+    edge = new_edge(&code->edges, target);
     edge->state = *state;
     edge->next = unit->edges;
     unit->edges = edge;
     unit->dirty = true;
 }
 
-void code_forget_edges(struct code_unit *unit)
+void code_begin_at(struct code *code, uint64_t target, enum code_kind kind)
 {
-    while (unit->edges != NULL) {
-        struct code_edge *next = unit->edges->next;
+    struct code_state state;
+    struct code_edge *edge;
 
-        free(unit->edges);
-        unit->edges = next;
+    code_begin(code->cpu, &state, kind);
+    code_add_edge(code, target, &state);
+    edge = find_edge(&code->edges, target);
+    if (edge != NULL)
+        edge->begins = (uint8_t)(kind + 1);
+}
+
+/* The edge at AT goes, unless a way begins there: then nothing else is left of it. Returns where the next one is. */
+static struct code_edge **forget_edge(struct code *code, struct code_edge **at)
+{
+    struct code_edge *edge = *at;
+
+    if (edge->begins != 0) {
+        code_begin(code->cpu, &edge->state, (enum code_kind)(edge->begins - 1));
+        return &edge->next;
     }
+    *at = edge->next;
+    free_edge(&code->edges, edge);
+    return at;
+}
+
+void code_forget_edges(struct code *code, struct code_unit *unit)
+{
+    struct code_edge **at = &unit->edges;
+
+    while (*at != NULL)
+        at = forget_edge(code, at);
+    unit->called = unit->is_called;
     unit->is_piece = false;
     unit->dirty = true;
     unit->runs = 0;
@@ -1270,8 +1360,7 @@ static void forget_switch(struct code *code, size_t number)
                 at = &edge->next;
                 continue;
             }
-            *at = edge->next;
-            free(edge);
+            at = forget_edge(code, at);
             code->units[i].dirty = true;
         }
     }
@@ -1548,6 +1637,7 @@ static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
     struct code_state next;
 
     add_jump(r->code, r->unit, unit);
+    r->unit->leaves |= unit == NULL && image_code(r->code->image, pc) != NULL;
     if (state->switched == 0 || unit == NULL || unit->start != pc || !code_is_entry(r->code->cpu, state)) {
         code_add_edge(r->code, pc, state);
         return;
@@ -1704,6 +1794,74 @@ static bool is_over_data(struct run *r, const struct code_state *state, uint64_t
     return !r->watch->agrees(r->watch->ctx, target, &entry) && r->watch->agrees(r->watch->ctx, target, &pushed);
 }
 
+/* The registers that FACT may change, a bit each. */
+static uint64_t written_by(const struct code_fact *fact)
+{
+    uint64_t mask = 0;
+    unsigned i, reg;
+
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        if (op->what == CODE_LOADS)
+            mask |= (uint32_t)op->from;
+        else if (op->what == CODE_LOAD || op->what == CODE_FORGET)
+            for (reg = op->reg; reg <= op->last && reg < 64; reg++)
+                mask |= (uint64_t)1 << reg;
+        else if (op->what != CODE_STORE && op->what != CODE_STORES && op->what != CODE_WRITE &&
+                 op->what != CODE_COPY && op->what != CODE_BOUND && op->reg < 64)
+            mask |= (uint64_t)1 << op->reg;
+    }
+    return mask;
+}
+
+enum { MAX_CALLS = 4, MAX_READ = 4096 };
+
+/* The registers that UNIT may leave changed, whatever way is taken through it, and whatever it calls, up to DEPTH calls
+ * in each other: all, where a jump or a call goes to where nobody knows. */
+static uint64_t written_in(struct code *code, struct code_unit *unit, unsigned depth)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    uint64_t pc = unit->start, written = 0;
+
+    if (unit->is_read)
+        return unit->written;
+    unit->is_read = true;
+    unit->written = UINT64_MAX; /* what calls itself */
+    if (text.bytes == NULL || depth == 0 || unit->end - unit->start > MAX_READ)
+        return unit->written;
+    while (pc < unit->end && !image_is_padding(code->image, pc, unit->end)) {
+        struct code_unit *callee;
+        struct code_fact fact;
+
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        callee = fact.target != 0 ? code_unit_at(code, fact.target) : NULL;
+        if (fact.size == 0 || fact.link != 0 || fact.by_register || fact.flow == CODE_AWAY ||
+            (callee == NULL && (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)))
+            return unit->written;
+        written |= written_by(&fact);
+        if (callee != NULL && callee != unit)
+            written |= written_in(code, callee, depth - 1);
+        pc += fact.size;
+    }
+    return unit->written = written;
+}
+
+/* STATE is what holds behind a call of CALLEE, and BEFORE in front of it. Registers in which an ABI lets callees leave
+ * what they like have an address on the stack still if CALLEE does not write them (gcc's -fipa-ra). */
+static void keep_unwritten(struct code *code, struct code_state *state, const struct code_state *before,
+                           struct code_unit *callee)
+{
+    const struct code_cpu *cpu = code->cpu;
+    unsigned i;
+
+    for (i = 0; i < CODE_REAL && callee != NULL; i++)
+        if (cpu->changed >> i & 1 && i != cpu->ra && is_on_stack(&before->reg[i]) &&
+            before->reg[i].base > BASE_NEAR && !(written_in(code, callee, MAX_CALLS) >> i & 1))
+            state->reg[i] = before->reg[i];
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. Returns false if nothing comes back. */
 static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -1712,7 +1870,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     const uint64_t next = pc + fact->size;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
     struct code_fact behind;
-    struct code_state entry;
+    struct code_state entry, before;
     bool own;
 
     if (fact->link != 0) {
@@ -1741,7 +1899,9 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
+    copy_state(&before, state);
     code_after_call(cpu, state, callee);
+    keep_unwritten(r->code, state, &before, callee);
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
         state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;
@@ -1826,7 +1986,6 @@ static void resumes(struct run *r, const struct code_state *state)
     if (has_pc(r->code->cpu))
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
-    r->code->resumes = true;
     resume_switch(r->code, state);
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
@@ -1837,7 +1996,7 @@ static void resumes(struct run *r, const struct code_state *state)
  * the system, or another one that is begun: a way that does not show it says nothing. */
 static void resumes_program(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
-    r->code->resumes = true;
+    r->unit->leaves = true;
     if (code_resumes_well(r->code->cpu, state, fact))
         end_switch(r->code, state, true);
 }
@@ -2343,13 +2502,19 @@ void code_free(struct code *code)
     size_t i;
 
     for (i = 0; i < code->num_units; i++) {
-        code_forget_edges(&code->units[i]);
+        while (code->units[i].edges != NULL) {
+            struct code_edge *next = code->units[i].edges->next;
+
+            free(code->units[i].edges);
+            code->units[i].edges = next;
+        }
         free(code->units[i].rows);
         free(code->units[i].lost);
     }
     free(code->units);
     free(code->calls);
     free(code->jumps);
+    free(code->edges.lists);
     free(code->vectors);
     free(code->reports);
     if (code->cpu->close != NULL)

@@ -90,7 +90,7 @@ enum code_do {
     CODE_STORES, /* as CODE_STORE, for the registers of FROM */
     CODE_WRITE,  /* FROM bytes at BASE + K become unknown; as often as LAST says, if it is a number */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
-    CODE_FORGET, /* REG to LAST become unknown */
+    CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
     CODE_SIGN,   /* REG is signed */
     CODE_AUTH,   /* REG is freed of its signature */
@@ -181,6 +181,12 @@ void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t la
 static inline void code_forget(struct code_fact *fact, uint8_t reg)
 {
     code_add(fact, CODE_FORGET, reg, reg, 0, 0);
+}
+
+/* REG gets a value that is not known. */
+static inline void code_replace(struct code_fact *fact, uint8_t reg)
+{
+    code_add(fact, CODE_FORGET, reg, reg, 0, 1);
 }
 
 /* REG = an entry of WIDTH of the table at BASE or OTHER, whichever is known, + K. */
@@ -293,8 +299,10 @@ struct code_report {
 
 /* Who comes into a unit from outside, other than by a call of its start. */
 struct code_edge {
-    struct code_edge *next;
+    struct code_edge *next;  /* of the unit */
+    struct code_edge *chain; /* in struct code_edges */
     uint64_t target;
+    uint8_t begins; /* 0, or a way begins there, and this is its kind, enum code_kind, + 1 */
     struct code_state state;
 };
 
@@ -305,6 +313,10 @@ struct code_lost {
 };
 
 enum { POPPED_MIXED = INT32_MAX };
+
+/* Why nobody calls code whose CFI says that it is called: a register of the CPU says that an interrupt enters it; an
+ * interrupt's entry jumps there; it returns from one. */
+enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END };
 
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
@@ -330,15 +342,21 @@ struct code_unit {
     bool switch_forgotten;
     bool waits;        /* it has instructions without rows because a way ends nowhere yet behind a switch */
     bool outermost;    /* its CFI begins with: nobody has called it */
+    bool says_end;     /* its CFI says so somewhere */
     bool says_nothing; /* its CFI is no more than that it is called */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool is_piece;     /* calls in front of its start come back to it */
-    bool bare;         /* it had CFI, which said nothing and was wrong */
+    bool bare;         /* it had CFI, which was wrong */
+    uint8_t lost_to;   /* and why: LOST_BY_... */
+    bool is_tried;     /* whether it returns from an interrupt has been looked for */
     bool judged;       /* who enters it has been looked for */
+    bool leaves;       /* it goes on in a program, or jumps to code that is not read, because its CFI says all */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
+    bool is_read;     /* whether WRITTEN is known */
+    uint64_t written; /* registers that may be others behind a call of it, a bit each, as far as its code says */
 };
 
 /* A call, or a jump, by the numbers of units. */
@@ -353,6 +371,12 @@ struct code_vector {
     bool done;
 };
 
+/* All edges by their targets, of which no two are the same: SIZE lists, a power of two. */
+struct code_edges {
+    struct code_edge **lists;
+    size_t num, size;
+};
+
 struct code {
     struct image *image;
     const struct code_cpu *cpu;
@@ -365,10 +389,9 @@ struct code {
     size_t num_calls;
     struct code_call *jumps; /* each one into another unit; some more than once */
     size_t num_jumps;
+    struct code_edges edges;
     struct code_vector *vectors;
     size_t num_vectors;
-    bool finds;        /* entries that are not named are to be found */
-    bool resumes;      /* a way has come to a return from an interrupt */
     bool changed;      /* a unit has */
     bool switch_ended; /* a way behind a switch to another stack has, or otherwise */
 };
@@ -404,9 +427,12 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
 
 /* Somebody comes to TARGET with STATE, in whatever unit that is. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state);
+/* A way begins at TARGET, which KIND enters. */
+void code_begin_at(struct code *code, uint64_t target, enum code_kind kind);
 
-/* Nobody comes to UNIT any more, until it is said anew. */
-void code_forget_edges(struct code_unit *unit);
+/* Nobody comes to UNIT any more, until it is said anew: those that jump there are run again. Ways that begin there
+ * still do. */
+void code_forget_edges(struct code *code, struct code_unit *unit);
 
 /* Whether FACT is a call of the next instruction, NEXT, which calls nothing: that is how code finds its own address. At
  * the end of a unit it is a call of what lies behind, unless that is a label whose code takes the address at once. */
@@ -449,13 +475,16 @@ struct code_entry_point {
     uint64_t addr;
     size_t order; /* of those that were named */
     enum code_kind kind;
-    bool exact; /* it was named by itself, not by a pattern */
+    bool exact;       /* it was named by itself, not by a pattern */
+    bool described;   /* CFI says how the code is entered: it is only taken if that turns out to be wrong */
+    bool taken;       /* if DESCRIBED: it was */
+    const char *text; /* if DESCRIBED and EXACT: as it was named */
 };
 
 struct code_how {
     bool derive; /* code without CFI gets rows, too */
     bool find;   /* entries that are not named are found */
-    const struct code_entry_point *entries;
+    struct code_entry_point *entries;
     size_t num_entries;
     const struct kept *kept; /* code for which the image has rows: none is derived; or NULL */
     /* Takes a unit whose CFI is wrong or, if it is without, with an entry that cannot be described as a whole. */

@@ -12,7 +12,7 @@
  *     on x86_64 it aligns SP to 16 for those that it calls, as the ABI says.
  *
  * What registers of the CPU get (VBAR_EL1, stvec and mtvec, LSTAR) and s390x's new PSWs are entries of interrupts and
- * system calls without a trial.
+ * system calls without a trial, and no functions, whatever their CFI says.
  */
 #include "enter.h"
 
@@ -41,7 +41,8 @@ struct trial {
     unsigned num_blocks, num_work, steps, max_steps;
     uint64_t start;
     bool called;
-    bool piece; /* it begins within a function, whose frame its end must find */
+    bool piece;  /* it begins within a function, whose frame its end must find */
+    bool by_row; /* and what is known of that is what CFI says of it */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -151,7 +152,7 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
         t->ends->takes = true;
     if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
         t->ends->loses = true;
-    if (code_move_stack(cpu, state, before, left) && called)
+    if (!t->by_row && code_move_stack(cpu, state, before, left) && called)
         state->switched = CODE_MIXED;
 }
 
@@ -159,6 +160,8 @@ static void note_return(struct trial *t, const struct code_state *state, const s
 {
     if (code_is_left(t->code->cpu, state, fact))
         t->ends->returns |= !t->crossed || t->piece;
+    else if (t->by_row && state->reg[t->code->cpu->sp].base == BASE_UNKNOWN)
+        t->ends->unknown = true; /* from a place of which CFI says nothing */
     else
         t->ends->returns_ill = true;
 }
@@ -183,7 +186,9 @@ static bool ends_at(const struct code *code, uint64_t pc)
 {
     const struct code_unit *unit = code_unit_at(code, pc);
 
-    return unit == NULL || begins_function(code, pc) || image_is_padding(code->image, pc, unit->end);
+    if (unit == NULL) /* what CFI says all of, if it is code */
+        return begins_function(code, pc) || image_code(code->image, pc) == NULL;
+    return begins_function(code, pc) || image_is_padding(code->image, pc, unit->end);
 }
 
 /* The register that has what the call of FACT, at PC, calls; or CODE_NONE. */
@@ -320,11 +325,31 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 }
 
+/* Whether STATE goes on at PC, where it comes from UNIT by no jump, as in code.c, fall_off: not from what CFI
+ * describes, nor into that, unless UNIT moves SP and its CFI says nothing, and so does that of what lies there:
+ * then a compiler has written neither, but somebody who has left out the jump. */
+static bool falls_into(const struct trial *t, const struct code_state *state, const struct code_unit *unit,
+                       uint64_t pc)
+{
+    const struct code_unit *behind = code_unit_at(t->code, pc);
+    const struct code_value *sp = &state->reg[t->code->cpu->sp];
+
+    if (unit == NULL || unit == behind)
+        return state->caller != CALLER_KNOWN || !begins_function(t->code, pc);
+    if (behind != NULL && unit->says_nothing && (behind->fde == NULL || behind->says_nothing) &&
+        (sp->base != BASE_CFA || sp->k != t->code->cpu->sp_at_entry))
+        return true;
+    if (unit->fde != NULL || behind == NULL || behind->fde != NULL)
+        return false;
+    return state->caller != CALLER_KNOWN || !begins_function(t->code, pc);
+}
+
 /* Follows the way of BLOCK to where ways meet or end. */
 static void follow(struct trial *t, struct block *block)
 {
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_text text = text_at(t->code, block->pc);
+    const struct code_unit *unit = code_unit_at(t->code, block->pc);
     struct code_state state = block->state, other;
     uint64_t pc = block->pc;
 
@@ -354,8 +379,9 @@ static void follow(struct trial *t, struct block *block)
         pc += fact.size;
         if (!goes_on && fact.condition == 0)
             return;
-        if (state.caller == CALLER_KNOWN && begins_function(t->code, pc))
-            return; /* code.c, fall_off */
+        if (!falls_into(t, &state, unit, pc))
+            return;
+        unit = unit != NULL && pc >= unit->end ? code_unit_at(t->code, pc) : unit;
         t->crossed |= (fact.flow == CODE_CALL || fact.odd) && begins_symbol(t->code, pc);
         if (*find_block(t, pc) != 0) {
             arrive(t, pc, &state);
@@ -424,6 +450,65 @@ bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *st
     if (ends.unknown || ends.resumes_ill || ends.returns_ill || ends.takes)
         return false;
     return called ? (ends.returns || ends.tail_calls) && !ends.resumes : ends.resumes && !ends.returns;
+}
+
+bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row)
+{
+    const unsigned from = row->cfa.control >> RULE_NUMBER;
+
+    return (row->cfa.control & (RULE_REGISTER | RULE_DEREFERENCE)) == RULE_REGISTER &&
+           (from == cpu->sp || (from == cpu->fp && row->fp.control == RULE_DEREFERENCE));
+}
+
+/* What ROW says in STATE: where SP or FP, what FP was, and RA are, counted from the CFA. Returns false if it counts
+ * from another register, or from more than the frame. s390x: R15 has been saved behind R14, of which rows say
+ * nothing. */
+static bool state_of(const struct code_cpu *cpu, const struct cfi_row *row, struct code_state *state)
+{
+    const unsigned regs[] = {cpu->fp, cpu->ra}, from = row->cfa.control >> RULE_NUMBER;
+    const struct sfu_rule *rules[] = {&row->fp, &row->ra};
+    unsigned i;
+
+    code_entry(cpu, state);
+    state->num = 0;
+    memset(&state->reg[cpu->sp], 0, sizeof state->reg[cpu->sp]);
+    if (!code_counts_from(cpu, row))
+        return false;
+    for (i = 0; i < 2; i++) {
+        const bool is_ra = regs[i] == cpu->ra;
+        const struct code_value value = {0, (uint8_t)(is_ra ? BASE_RETURN : BASE_ENTRY + regs[i]),
+                                         is_ra && row->signed_ra, 0, 0};
+
+        memset(&state->reg[regs[i]], 0, sizeof value);
+        if (rules[i]->control == RULE_DEREFERENCE)
+            state->slot[state->num++] = (struct code_slot){value, rules[i]->offset, BASE_CFA};
+        else if (rules[i]->control == ((uint32_t)regs[i] << RULE_NUMBER | RULE_REGISTER) && rules[i]->offset == 0)
+            state->reg[regs[i]] = value;
+        else
+            return false;
+    }
+    state->reg[from] = (struct code_value){-(int64_t)row->cfa.offset, BASE_CFA, false, 0, 0};
+    if (cpu->old_psw != 0 && row->ra.control == RULE_DEREFERENCE)
+        state->slot[state->num++] =
+            (struct code_slot){{cpu->sp_at_entry, BASE_CFA, false, 0, 0}, row->ra.offset + cpu->word, BASE_CFA};
+    return true;
+}
+
+enum code_bearing code_bears_out(struct code *code, uint64_t addr, const struct cfi_row *row)
+{
+    struct code_ends ends;
+    struct code_state state;
+    struct trial *t;
+
+    if (!state_of(code->cpu, row, &state))
+        return CODE_UNDECIDED;
+    t = new_trial(code, addr, true, &ends);
+    t->piece = t->by_row = true;
+    t->max_steps = MAX_PIECE_STEPS;
+    run_trial(t, &state);
+    if (ends.returns_ill || ends.takes)
+        return CODE_CONTRADICTS;
+    return (ends.returns || ends.tail_calls) && !ends.unknown && !ends.resumes ? CODE_BEARS_OUT : CODE_UNDECIDED;
 }
 
 /* ---- Who it is ------------------------------------------------------------------------------------------------- */
@@ -531,7 +616,7 @@ static bool is_given(const struct code_how *how, uint64_t addr)
     size_t i;
 
     for (i = 0; i < how->num_entries; i++)
-        if (how->entries[i].addr == addr)
+        if (how->entries[i].addr == addr && !how->entries[i].described)
             return true;
     return false;
 }
@@ -541,73 +626,12 @@ static void enter(struct code *code, const struct code_how *how, uint64_t addr, 
                   const char *why)
 {
     struct code_unit *unit = code_unit_at(code, addr);
-    struct code_state state;
 
     if (unit == NULL || unit->fde != NULL || is_given(how, addr))
         return;
-    code_begin(code->cpu, &state, kind);
-    code_add_edge(code, addr, &state);
+    code_begin_at(code, addr, kind);
     if (how->entered != NULL)
         how->entered(how->ctx, addr, kind, NULL, why);
-}
-
-/* ---- CFI that says nothing ------------------------------------------------------------------------------------- */
-
-/* Marks UNIT and what jumps lead to from it: what came there comes anew. */
-static void forget_ways(struct code *code, bool *from)
-{
-    bool more = true;
-    size_t i;
-
-    while (more) {
-        more = false;
-        for (i = 0; i < code->num_jumps; i++)
-            if (from[code->jumps[i].caller] && !from[code->jumps[i].callee])
-                more = from[code->jumps[i].callee] = true;
-    }
-    for (i = 0; i < code->num_units; i++)
-        if (from[i])
-            code_forget_edges(&code->units[i]);
-    for (i = 0; i < code->num_jumps; i++)
-        if (from[code->jumps[i].callee])
-            code->units[code->jumps[i].caller].dirty = true;
-}
-
-bool code_find_uncalled(struct code *code, const struct code_how *how)
-{
-    bool *from = zeroed(code->num_units, sizeof *from), any = false;
-    size_t i;
-
-    for (i = 0; i < code->num_units && code->resumes; i++) {
-        struct code_unit *unit = &code->units[i];
-        struct code_ends ends;
-
-        if (unit->fde == NULL || !unit->says_nothing || unit->trap || unit->is_called || !unit->function)
-            continue;
-        code_try(code, unit->start, CODE_CALLED, &ends);
-        if (!ends.resumes && !(ends.exits && is_kind(code, unit->start, CODE_SYSCALL)))
-            continue;
-        code_drop_cfi(code, unit);
-        from[i] = any = true;
-    }
-    if (any)
-        forget_ways(code, from);
-    for (i = 0; i < code->num_units; i++) {
-        struct code_unit *unit = &code->units[i];
-        const char *why;
-        enum code_kind kind;
-
-        if (!from[i] || !unit->bare || unit->jumped_to)
-            continue;
-        kind = kind_of(code, unit->start, &why);
-        if (kind != CODE_KINDS)
-            enter(code, how, unit->start, kind, why);
-        else if (how->entered != NULL && !is_given(how, unit->start))
-            how->entered(how->ctx, unit->start, CODE_KINDS, NULL,
-                         "its CFI says that it is called, but it returns from an interrupt");
-    }
-    free(from);
-    return any;
 }
 
 /* ---- Registers of the CPU -------------------------------------------------------------------------------------- */
@@ -647,11 +671,19 @@ static void note_msr(struct code *code, uint64_t pc, const struct code_state *st
         note_vector(code, SYSENTER, addr, pc);
 }
 
+/* Whether FACT may be one of an instruction that sets such a register: of those little or nothing is known. */
+static bool may_set_vector(const struct code *code, const struct code_fact *fact)
+{
+    if (code->image->abi == SFU_AMD64)
+        return fact->size == 2;
+    return code->cpu->old_psw != 0 || (fact->size == 4 && fact->num < 2);
+}
+
 void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
                         const struct code_state *state)
 {
     const struct code_cpu *cpu = code->cpu;
-    const uint8_t *p = fact->size >= 2 ? image_instructions(code->image, pc, fact->size) : NULL;
+    const uint8_t *p = may_set_vector(code, fact) ? image_instructions(code->image, pc, fact->size) : NULL;
     const uint32_t word = p != NULL && fact->size == 4 ? (uint32_t)load_number(p, 4, false) : 0;
     const struct code_value *value;
     unsigned i;
@@ -739,7 +771,7 @@ static bool has_slots(struct code *code, uint64_t addr)
     return false;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------- */
+/* ---- Vectors --------------------------------------------------------------------------------------------------- */
 
 /* RISC-V: BASE has its mode in its low bits. One with vectors has a jump for each interrupt. */
 static void enter_tvec(struct code *code, const struct code_how *how, uint64_t base)
@@ -814,6 +846,215 @@ static void enter_stubs(struct code *code, const struct code_how *how, const str
         pc += fact.size;
     }
 }
+
+/* ---- Who is not called, whatever its CFI says ------------------------------------------------------------------ */
+
+/* Marks the units that jumps lead to from those that are marked; or, if BACK, that lead to those. */
+static void spread(const struct code *code, bool *marked, bool back)
+{
+    uint32_t *first = zeroed(code->num_units + 1, sizeof *first), *to = zeroed(code->num_jumps, sizeof *to);
+    uint32_t *work = zeroed(code->num_units, sizeof *work);
+    size_t num = 0, i;
+
+    for (i = 0; i < code->num_jumps; i++)
+        first[back ? code->jumps[i].callee : code->jumps[i].caller]++;
+    for (i = 1; i <= code->num_units; i++)
+        first[i] += first[i - 1];
+    for (i = 0; i < code->num_jumps; i++)
+        to[--first[back ? code->jumps[i].callee : code->jumps[i].caller]] =
+            back ? code->jumps[i].caller : code->jumps[i].callee;
+    for (i = 0; i < code->num_units; i++)
+        if (marked[i])
+            work[num++] = (uint32_t)i;
+    while (num > 0) {
+        const uint32_t unit = work[--num], end = first[unit + 1];
+        uint32_t k;
+
+        for (k = first[unit]; k < end; k++)
+            if (!marked[to[k]]) {
+                marked[to[k]] = true;
+                work[num++] = to[k];
+            }
+    }
+    free(first);
+    free(to);
+    free(work);
+}
+
+/* Forgets what has come to the units of FROM and to what jumps lead to from there: it comes anew. */
+static void forget_ways(struct code *code, bool *from)
+{
+    size_t i;
+
+    spread(code, from, false);
+    for (i = 0; i < code->num_units; i++)
+        if (from[i])
+            code_forget_edges(code, &code->units[i]);
+    for (i = 0; i < code->num_jumps; i++)
+        if (from[code->jumps[i].callee])
+            code->units[code->jumps[i].caller].dirty = true;
+}
+
+/* Units from which a jump, or several, may lead to a return from an interrupt. */
+static bool *may_resume(const struct code *code)
+{
+    bool *may = zeroed(code->num_units, sizeof *may);
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        may[i] = code->units[i].resumes || code->units[i].leaves;
+    spread(code, may, true);
+    return may;
+}
+
+/* Whether UNIT returns from an interrupt, and so was not called, although its CFI says so. A function that was called
+ * may do that, too, to enter another program: it does not take off the stack what its caller has, and the CPU's frame
+ * would not be where an interrupt leaves it. */
+static bool is_uncalled(struct code *code, const struct code_unit *unit)
+{
+    struct code_ends ends;
+    const char *why;
+
+    code_try(code, unit->start, CODE_CALLED, &ends);
+    if (ends.exits && is_kind(code, unit->start, CODE_SYSCALL))
+        return true;
+    return ends.resumes && (unit->says_nothing || ends.takes || is_kind(code, unit->start, CODE_TRAP) ||
+                            kind_of(code, unit->start, &why) != CODE_KINDS);
+}
+
+/* Whether nobody but an interrupt's entry comes to the start of UNIT, by a jump, and leaves no return address there. */
+static bool is_jumped_to_by_interrupt(const struct code *code, const struct code_unit *unit)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_edge *edge = unit->called ? NULL : unit->edges;
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+    struct code_value ra;
+
+    while (edge != NULL && (edge->target != unit->start || edge->state.caller != CALLER_INTERRUPTED))
+        edge = edge->next;
+    if (edge == NULL || (symbol != NULL && is_piece(symbol->name)))
+        return false;
+    ra = edge->state.reg[cpu->ra];
+    if (!cpu->link)
+        ra = code_evaluate(&edge->state, &(struct sfu_rule){0, (uint32_t)cpu->sp << RULE_NUMBER | RULE_REGISTER |
+                                                                   RULE_DEREFERENCE});
+    return ra.base != BASE_NUMBER;
+}
+
+/* What the code of UNIT, whose CFI was wrong, has been named in spite of that; or CODE_KINDS. */
+static enum code_kind named_kind(const struct code_how *how, const struct code_unit *unit)
+{
+    size_t i;
+
+    for (i = 0; i < how->num_entries; i++)
+        if (how->entries[i].addr == unit->start && how->entries[i].described) {
+            how->entries[i].taken = true;
+            return how->entries[i].kind;
+        }
+    return CODE_KINDS;
+}
+
+/* The code of UNIT has lost its CFI: ways begin there if it is known who enters it. */
+static void enter_uncalled(struct code *code, const struct code_how *how, struct code_unit *unit)
+{
+    const enum code_kind named = named_kind(how, unit);
+    const char *why;
+    enum code_kind kind;
+
+    if (named != CODE_KINDS) {
+        code_begin_at(code, unit->start, named);
+        return;
+    }
+    if (unit->lost_to != LOST_BY_END || unit->jumped_to)
+        return;
+    kind = kind_of(code, unit->start, &why);
+    if (kind != CODE_KINDS)
+        enter(code, how, unit->start, kind, why);
+    else if (how->entered != NULL && !is_given(how, unit->start))
+        how->entered(how->ctx, unit->start, CODE_KINDS, NULL,
+                     "its CFI says that it is called, but it returns from an interrupt");
+}
+
+/* Marks in FROM the units that registers of the CPU say are entered by interrupts. */
+static void mark_vectors(const struct code *code, bool *from)
+{
+    size_t i;
+    unsigned n;
+
+    for (i = 0; i < code->num_vectors; i++) {
+        const struct code_vector *v = &code->vectors[i];
+        const uint64_t addr = v->what == TVEC ? v->addr & ~(uint64_t)3 : v->addr;
+
+        for (n = 0; n < (v->what == VBAR ? (unsigned)SLOTS : 1u); n++) {
+            const struct code_unit *unit = code_unit_at(code, addr + n * SLOT);
+
+            if (unit != NULL && unit->start == addr + n * SLOT)
+                from[unit - code->units] = true;
+        }
+    }
+}
+
+/* Why UNIT is not called, although its CFI says so; or LOST_BY_NOTHING. VECTOR: a register says that an interrupt
+ * enters it. MAY: it may lead to a return from one. */
+static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit, bool vector, bool may)
+{
+    if (unit->fde == NULL || unit->trap || unit->is_called || !unit->function || unit->says_end)
+        return LOST_BY_NOTHING;
+    if (vector)
+        return LOST_BY_REGISTER;
+    if (is_jumped_to_by_interrupt(code, unit))
+        return LOST_BY_JUMP;
+    if (!may || unit->is_tried)
+        return LOST_BY_NOTHING;
+    unit->is_tried = true; /* its code says the same another time */
+    return is_uncalled(code, unit) ? LOST_BY_END : LOST_BY_NOTHING;
+}
+
+/* Takes the CFI from units that nobody calls. Marks them. Returns whether there are any. */
+static bool drop_uncalled(struct code *code, bool *lost)
+{
+    bool *may = may_resume(code), *vectors = zeroed(code->num_units, sizeof *vectors), any = false;
+    size_t i;
+
+    mark_vectors(code, vectors);
+    for (i = 0; i < code->num_units; i++) {
+        const enum code_lost_by why = why_uncalled(code, &code->units[i], vectors[i], may[i]);
+
+        if (why == LOST_BY_NOTHING)
+            continue;
+        code_drop_cfi(code, &code->units[i]);
+        code->units[i].lost_to = (uint8_t)why;
+        lost[i] = any = true;
+    }
+    free(may);
+    free(vectors);
+    return any;
+}
+
+bool code_find_uncalled(struct code *code, const struct code_how *how)
+{
+    bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
+    const bool any = drop_uncalled(code, lost);
+    size_t i;
+
+    if (any) {
+        memcpy(from, lost, code->num_units * sizeof *from);
+        forget_ways(code, from);
+    }
+    for (i = 0; i < code->num_units && any; i++)
+        if (lost[i])
+            enter_uncalled(code, how, &code->units[i]);
+    for (i = 0; i < code->num_vectors && any && !how->find; i++)
+        if (!code->vectors[i].done) {
+            code->vectors[i].done = true;
+            enter_vector(code, how, &code->vectors[i]);
+        }
+    free(from);
+    free(lost);
+    return any;
+}
+
+/* ---- Code without CFI ------------------------------------------------------------------------------------------ */
 
 struct candidate {
     struct code_unit *unit;
@@ -945,8 +1186,11 @@ void code_find_conflicts(struct code *code, const struct code_how *how)
 
     for (i = 0; i < how->num_entries && how->entered != NULL; i++) {
         const char *why;
-        const enum code_kind kind = contradiction(code, &how->entries[i], &why);
+        enum code_kind kind;
 
+        if (how->entries[i].described && !how->entries[i].taken)
+            continue;
+        kind = contradiction(code, &how->entries[i], &why);
         if (kind != CODE_KINDS)
             how->entered(how->ctx, how->entries[i].addr, kind, &how->entries[i], why);
     }

@@ -30,8 +30,16 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
  * code has another frame. */
 bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state);
 
-/* Entries of CFI that say nothing, of code that returns from an interrupt and is not seen to be called, go: their code
- * is as if it had none. What it leads to is forgotten. Returns whether there are any. */
+/* Whether the CFA of ROW counts from SP, or from FP, which is saved. */
+bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row);
+
+/* What becomes of the frame that ROW describes at ADDR, on all ways from there on: they end in returns of that
+ * frame, or one does otherwise, or that is not known. */
+enum code_bearing { CODE_BEARS_OUT, CODE_CONTRADICTS, CODE_UNDECIDED };
+enum code_bearing code_bears_out(struct code *code, uint64_t addr, const struct cfi_row *row);
+
+/* Entries of CFI go that say of code that it is called, where nobody is seen to call it, and it returns from an
+ * interrupt: the code is as if it had none. What it leads to is forgotten. Returns whether there are any. */
 bool code_find_uncalled(struct code *code, const struct code_how *how);
 
 /* Takes notice if the instruction FACT, at PC, sets a register of the CPU that says where it enters. */

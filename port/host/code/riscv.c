@@ -319,6 +319,12 @@ static void forget(struct code_fact *fact, uint8_t reg)
         code_forget(fact, reg);
 }
 
+static void replace(struct code_fact *fact, uint8_t reg)
+{
+    if (reg != ZERO)
+        code_replace(fact, reg);
+}
+
 static void forget_all(struct code_fact *fact)
 {
     fact->num = 0;
@@ -351,7 +357,7 @@ static void immediate(struct code_fact *fact, const struct instruction *i)
             code_add(fact, CODE_SET, to, 0, read(from), 0);
         code_add(fact, CODE_ALIGN, to, 0, 0, 0);
     } else {
-        code_forget(fact, to);
+        code_replace(fact, to);
     }
 }
 
@@ -362,7 +368,7 @@ static void immediate_32(struct code_fact *fact, const struct instruction *i)
         code_add(fact, CODE_SET, rd(i->word), 0, read(rs1(i->word)), imm_i(i->word));
         code_add(fact, CODE_WORD, rd(i->word), 0, 0, 0);
     } else {
-        forget(fact, rd(i->word));
+        replace(fact, rd(i->word));
     }
 }
 
@@ -389,7 +395,7 @@ static void by_register(struct code_fact *fact, const struct instruction *i)
         code_scaled(fact, to, read(second), read(first), (function >> 1 & 3) * CODE_ENTRY_SHIFT);
         break;
     default:
-        code_forget(fact, to);
+        code_replace(fact, to);
         break;
     }
 }
@@ -409,8 +415,8 @@ static void load(struct code_fact *fact, const struct instruction *i)
     } else if (1u << size < i->xlen) {
         code_table(fact, to, 1u << size | (function < 4 ? CODE_ENTRY_SIGNED : 0), base, CODE_NONE, imm_i(i->word));
     } else { /* Zilsd: ld of two registers */
-        code_forget(fact, to);
-        forget(fact, to | 1u);
+        code_replace(fact, to);
+        replace(fact, to | 1u);
     }
 }
 
@@ -441,7 +447,7 @@ static void store_floats(struct code_fact *fact, const struct instruction *i)
 /* lr, sc, amoadd and so on; amocas may write two registers. */
 static void atomic(struct code_fact *fact, const struct instruction *i)
 {
-    forget(fact, rd(i->word));
+    replace(fact, rd(i->word));
     if (field(i->word, 27, 5) == 5)
         forget(fact, rd(i->word) | 1u);
     if (field(i->word, 27, 5) != 2)
@@ -470,7 +476,7 @@ static void status(struct code_fact *fact, const struct instruction *i)
     const bool writes = field(i->word, 12, 2) == 1, by_number = field(i->word, 14, 1) != 0;
 
     if (csr == CODE_NONE) {
-        forget(fact, to);
+        replace(fact, to);
         return;
     }
     code_add(fact, CODE_SET, CODE_TARGET, 0, csr, 0);
@@ -589,7 +595,7 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
         by_register(fact, i);
         break;
     case OP_32:
-        forget(fact, rd(i->word));
+        replace(fact, rd(i->word));
         break;
     case LUI:
         number(fact, i, rd(i->word), (uint64_t)(int64_t)(int32_t)upper);
@@ -611,11 +617,11 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
         break;
     case OP_FP:
         if (funct5 == COMPARES || funct5 == CONVERTS || funct5 == MOVES)
-            forget(fact, rd(i->word));
+            replace(fact, rd(i->word));
         break;
     case OP_V: /* vsetvl and so on; vmv.x.s, vcpop, vfirst */
         if (function == 7 || (function == 2 && i->word >> 26 == 0x10))
-            forget(fact, rd(i->word));
+            replace(fact, rd(i->word));
         break;
     case MISC_MEM: /* fence; cbo.zero */
         if (function == 2 && i->word >> 20 == 4) {

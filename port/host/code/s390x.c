@@ -655,9 +655,9 @@ static void forget(struct code_fact *fact, unsigned reg, unsigned writes)
         if (writes & PAIRS)
             code_forget(fact, float_number(reg ^ 2));
     } else {
-        code_forget(fact, (uint8_t)reg);
+        code_replace(fact, (uint8_t)reg);
         if (writes & PAIRS && reg % 2 == 0)
-            code_forget(fact, (uint8_t)(reg + 1));
+            code_replace(fact, (uint8_t)(reg + 1));
     }
 }
 

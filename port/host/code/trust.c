@@ -310,7 +310,6 @@ static void collect(void *ctx, const struct cfi_row *row)
 struct trust {
     const struct code *code;
     struct code *all; /* the same */
-    bool finds;       /* registers of the CPU that entries are written to are noticed */
     struct code_unit *unit;
     const struct code_cpu *cpu;
     struct rows cfi, fixed;
@@ -570,6 +569,22 @@ static bool is_other_way(const struct code_state *state, const struct cfi_row *l
     return !same_rule(&last->cfa, &row->cfa) && is_at(&cfa, BASE_CFA, 0, false);
 }
 
+/* Whether ROW, which holds at PC as far as CFI says, counts from an SP or FP of which STATE does not know what it
+ * is, and the code shows that it is not what ROW says. One that the code has taken from elsewhere must be shown to
+ * be right: behind it another thread may go on, whose frame has the shape that ROW says, or nobody does (longjmp).
+ * */
+static bool is_refuted_by_end(const struct trust *t, uint64_t pc, const struct code_state *state,
+                              const struct cfi_row *row)
+{
+    const struct code_value *from = &state->reg[row->cfa.control >> RULE_NUMBER];
+    enum code_bearing bearing;
+
+    if (state->caller != CALLER_KNOWN || !code_counts_from(t->cpu, row) || from->base != BASE_UNKNOWN)
+        return false;
+    bearing = code_bears_out(t->all, pc, row);
+    return bearing == CODE_CONTRADICTS || (bearing == CODE_UNDECIDED && from->k == CODE_GONE);
+}
+
 /* How many bytes at PC a row is for. What holds in front of an instruction that nobody knows is known: it may be there
  * to fault. Data is none: what leads to it is no way. */
 static unsigned bytes_alone(const struct trust *t, uint64_t pc, const struct code_fact *fact)
@@ -589,8 +604,7 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     struct cfi_row fixed;
     struct judgement j;
 
-    if (t->finds)
-        code_note_register(t->all, pc, fact, state);
+    code_note_register(t->all, pc, fact, state);
     if (t->alone) {
         take_alone(t, pc, bytes_alone(t, pc, fact), &v);
         return;
@@ -602,6 +616,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED &&
         is_other_way(state, t->row, row))
         t->doubtful = true;
+    if (j.row != REFUTED && is_refuted_by_end(t, pc, state, row))
+        j.row = REFUTED;
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + size;
     count_judged(&t->own, &j, size);
@@ -711,6 +727,16 @@ static bool may_have_error(const struct code *code, const struct code_unit *unit
            memmem(bytes, (size_t)(unit->end - unit->start), iretq, sizeof iretq) != NULL;
 }
 
+/* Whether ROWS say somewhere that nobody has called their function. */
+static bool says_end(const struct rows *rows)
+{
+    size_t i;
+
+    for (i = 0; i < rows->num && rows->list[i].kind != CFI_OUTERMOST; i++)
+        continue;
+    return i < rows->num;
+}
+
 /* A unit for each span whose CFI can be compared. Those of PLTs are entered in the middle by everybody. */
 static void find_units(struct code *code, const struct cfi_spans *spans, struct code_report *report)
 {
@@ -733,6 +759,7 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
         unit.function = begins_as_function(code, span->fde, &rows);
         unit.says_nothing = unit.function && rows.num == 1;
         unit.outermost = rows.num > 0 && rows.list[0].kind == CFI_OUTERMOST;
+        unit.says_end = says_end(&rows);
         unit.trap = unit.error = !unit.function && may_have_error(code, &unit, &rows);
         unit.function |= unit.trap;
         unit.dirty = true;
@@ -887,7 +914,6 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
 
     memset(t, 0, sizeof *t);
     t->code = t->all = code;
-    t->finds = code->finds;
     t->unit = unit;
     t->cpu = code->cpu;
     t->alone = fde == NULL || unit->trap;
@@ -1125,30 +1151,27 @@ static void begin_entries(struct code *code, const struct code_how *how)
 {
     const uint64_t first = code->image->header.e_entry;
     const struct code_unit *unit = code_unit_at(code, first);
-    struct code_state state;
     bool named = false;
     size_t i;
 
     for (i = 0; i < how->num_entries; i++) {
         const struct code_entry_point *entry = &how->entries[i];
 
+        if (entry->described)
+            continue;
         overrule_cfi(code, entry);
         if ((entry->kind == CODE_CALLED && !entry->exact && is_named(code, how, entry->addr)) ||
             name_function(code, entry))
             continue;
         named |= entry->addr == first;
-        code_begin(code->cpu, &state, entry->kind);
-        code_add_edge(code, entry->addr, &state);
+        code_begin_at(code, entry->addr, entry->kind);
     }
     for (i = 0; i < code->num_units && how->derive; i++)
-        if (code->units[i].outermost) { /* the code that it calls is called */
-            code_begin(code->cpu, &state, CODE_START);
-            code_add_edge(code, code->units[i].start, &state);
-        }
+        if (code->units[i].outermost) /* the code that it calls is called */
+            code_begin_at(code, code->units[i].start, CODE_START);
     if (!how->derive || named || unit == NULL || unit->fde != NULL)
         return;
-    code_begin(code->cpu, &state, first_returns(code) ? CODE_CALLED : CODE_START);
-    code_add_edge(code, first, &state);
+    code_begin_at(code, first, first_returns(code) ? CODE_CALLED : CODE_START);
 }
 
 /* Entries for what was found out of code without CFI: one for each piece that is described without a gap. */
@@ -1198,14 +1221,13 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     find_units(&code, spans, report);
     if (how->derive)
         find_gaps(&code, spans, how->kept);
-    code.finds = how->find;
     code.reports = zeroed(code.num_units, sizeof *code.reports);
     begin_entries(&code, how);
-    run_all(&code);
-    if (code_find_uncalled(&code, how))
+    do {
         run_all(&code);
-    while (how->find && code_find_entries(&code, how))
-        run_all(&code);
+        while (code_find_uncalled(&code, how))
+            run_all(&code);
+    } while (how->find && code_find_entries(&code, how));
     code_find_conflicts(&code, how);
     for (i = 0; i < code.num_units; i++) {
         if (code.units[i].fde == NULL)

@@ -157,7 +157,7 @@ static void change(const struct decoder *d, struct code_fact *fact, ZydisRegiste
     if (reg == ZYDIS_REGISTER_GS)
         forget_gs(fact);
     else if (d->number[reg] != 0)
-        code_forget(fact, number_of(d, reg));
+        code_replace(fact, number_of(d, reg));
 }
 
 static bool is_string(const struct decoder *d)
@@ -267,7 +267,8 @@ static int64_t stack_bytes(const struct decoder *d)
     return d->insn.operand_width == 16 ? 2 : 8;
 }
 
-/* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it. */
+/* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it.
+ * So does a number: where a handler that is jumped to returns. */
 static void push(const struct decoder *d, struct code_fact *fact)
 {
     const int64_t bytes = stack_bytes(d);
@@ -278,6 +279,9 @@ static void push(const struct decoder *d, struct code_fact *fact)
     if (bytes == 8 && (base == CODE_ZERO || base == GS)) {
         reg = CODE_TARGET;
         code_add(fact, CODE_LOAD, reg, reg, base, k);
+    } else if (bytes == 8 && d->insn.operand_count_visible > 0 && is_number(&d->op[0])) {
+        reg = CODE_TARGET;
+        code_add(fact, CODE_NUMBER, reg, 0, 0, d->op[0].imm.value.s);
     }
     if (reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, RSP, -8);

@@ -170,18 +170,25 @@ static bool has_entry(const struct reader *r, const struct cfi_span *span, uint6
            !(abi_is_riscv(r->image->abi) && kind == CODE_TRAP && addr == span->start && !cfi_is_signal(span->fde));
 }
 
+/* Whether an interrupt or a system call enters in this way, which code that is described may show to be true. */
+static bool is_of_interrupt(enum code_kind kind)
+{
+    return kind != CODE_START && kind != CODE_CALLED;
+}
+
 /* Adds ADDR, unless its code is described already. Of several addresses that a text names nothing is said then. */
 static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
 {
     struct entries *e = r->entries;
     const struct code_cpu *cpu = code_cpu(r->image);
     const struct cfi_span *span = cfi_span_at(r->spans, addr);
+    const bool described = has_entry(r, span, addr, kind);
 
     if (cpu != NULL && addr % cpu->align != 0)
         return refuse(r, "no instruction begins at 0x%" PRIx64, addr);
     if (image_code(r->image, addr) == NULL)
         return refuse(r, "0x%" PRIx64 " is not in a section of code", addr);
-    if (has_entry(r, span, addr, kind) || is_kept(r->kept, addr)) {
+    if ((described && (addr != span->start || !is_of_interrupt(kind))) || is_kept(r->kept, addr)) {
         if (!r->names_many)
             r->skipped(r->text, span != NULL && span->fde != NULL);
         return true;
@@ -190,6 +197,9 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
     e->list[e->num].addr = addr;
     e->list[e->num].order = e->num;
     e->list[e->num].exact = !r->names_many;
+    e->list[e->num].described = described;
+    e->list[e->num].taken = false;
+    e->list[e->num].text = r->text;
     e->list[e->num++].kind = kind;
     return true;
 }
@@ -445,6 +455,15 @@ static int by_addr(const void *a, const void *b)
 
     return x->addr != y->addr ? (x->addr > y->addr) - (x->addr < y->addr)
                               : (x->order > y->order) - (x->order < y->order);
+}
+
+void entries_skip(const struct entries *entries, void (*skipped)(const char *text, bool by_cfi))
+{
+    size_t i;
+
+    for (i = 0; i < entries->num; i++)
+        if (entries->list[i].described && entries->list[i].exact && !entries->list[i].taken)
+            skipped(entries->list[i].text, true);
 }
 
 /* Leaves the last one of each address. */

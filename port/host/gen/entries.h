@@ -21,6 +21,9 @@ bool entries_read(struct entries *entries, struct image *image, const struct kno
                   const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi));
 
+/* Calls SKIPPED for those that were named by themselves and not taken: CFI describes their code, and is right. */
+void entries_skip(const struct entries *entries, void (*skipped)(const char *text, bool by_cfi));
+
 /* The word for KIND. */
 const char *entries_kind(enum code_kind kind);
 

@@ -962,6 +962,7 @@ static void read_machine_code(struct input *in)
     how.num_entries = points.num;
     if (!code_trust(&in->cfi, &in->spans, &how, &in->code) && options.derive)
         fail("--derive, --entry: this program cannot read code of this CPU");
+    entries_skip(&points, skip_entry);
     free(points.list);
     if (!in->code.other_spans)
         return;

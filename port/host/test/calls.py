@@ -73,6 +73,25 @@ RESOLVE = {
     "s390x": """stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320
         mvcle %r2, %r4, 0\nxc 272(8, %r15), 272(%r15)\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0\nnopr\nj .""",
 }
+# SP is kept in a register that a callee may change, and the one that is called does not (gcc's -fipa-ra). CFI is right
+# up to there, and does not follow SP behind it.
+UNWRITTEN = {
+    "x86_64": """mov %rsp, %r10\nsub $24, %rsp\n.cfi_adjust_cfa_offset 24\ncall leaf => r7+32 [cfa-8] r6+0
+        mov %r10, %rsp => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -24\npush $3 => r7+8 [cfa-8] r6+0
+        pop %r8 => r7+16 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nmov x9, sp\nsub sp, sp, #32
+        .cfi_def_cfa_offset 48\nbl leaf => r31+48 [cfa-16] r29+0\nmov sp, x9 => r31+48 [cfa-16] r29+0
+        .cfi_def_cfa_offset 16\nsub sp, sp, #16 => r31+16 [cfa-16] r29+0\nadd sp, sp, #16 => r31+32 [cfa-16] r29+0
+        ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\n.cfi_def_cfa_offset 0\n.cfi_restore 30\nret""",
+    "s390x": """stg %r14, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320\nlgr %r5, %r15
+        aghi %r15, -32\n.cfi_def_cfa_offset 352\nbrasl %r14, leaf => r15+352 [cfa-48] r11+0\nlgr %r15, %r5
+        .cfi_def_cfa_offset 320\naghi %r15, -16 => r15+320 [cfa-48] r11+0\naghi %r15, 16 => r15+336 [cfa-48] r11+0
+        aghi %r15, 160\n.cfi_def_cfa_offset 160\nlg %r14, 112(%r15)\nbr %r14""",
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nmv t3, sp
+        addi sp, sp, -32\n.cfi_def_cfa_offset 48\njal leaf => r2+48 [cfa-8] r8+0\nmv sp, t3
+        .cfi_def_cfa_offset 16\naddi sp, sp, -48 => r2+16 [cfa-8] r8+0\naddi sp, sp, 48 => r2+64 [cfa-8] r8+0
+        LOAD ra, 8(sp)\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\n.cfi_restore 1\nret""",
+}
 # RA's register is overwritten, and RA is not in reach.
 LOST = {
     "aarch64": """str x30, [x0, #184] => r31+0 r30+0 r29+0\nadr x30, 2f => r31+0 r30+0 r29+0\nnop => none
@@ -83,6 +102,21 @@ LOST = {
         2: lg %r14, 0(%r2) => none\nbr %r14 => r15+160 r14+0 r11+0""",
     "arm": """str lr, [r0] => r13+0 r14+0 FP+0\nmov lr, #4 => r13+0 r14+0 FP+0\nnop => none
         ldr lr, [r0] => none\nbx lr => r13+0 r14+0 FP+0""",
+}
+# The same by instructions whose result is not followed, one for each function.
+LOST_TO = {
+    "aarch64": ("mul x30, x1, x2", "ldr x30, [x0, x1, lsl #3]", "ldr x30, 2f", "mrs x30, tpidr_el0", "ldrsw x30, [x1]",
+                "csel x30, x1, x2, eq", "and x30, x1, #7", "eor x30, x1, x2", "adds x30, x1, #1",
+                "ubfx x30, x1, #3, #4",
+                "ldp w29, w30, [x1]", "rbit x30, x1", "udiv x30, x1, x2", "adc x30, x1, x2", "movk x30, #5"),
+    "riscv": ("sltu ra, a1, a2", "csrr ra, cycle", "lbu ra, 0(a1)", "xori ra, a1, 3", "mul ra, a1, a2",
+              "srai ra, a1, 2",
+              "amoswap.w ra, a1, (a2)", "slli ra, ra, 3"),
+    "s390x": ("ngr %r14, %r1", "l %r14, 0(%r2)", "msgr %r14, %r1", "ear %r14, %a1", "sllg %r14, %r1, 3",
+              "ic %r14, 0(%r2)",
+              "locgr %r14, %r1, 8"),
+    "arm": ("mul lr, r1, r2", "ldrh lr, [r1]", "and lr, r1, #7", "ldr lr, [r1, r2, lsl #1]", "mrs lr, apsr",
+            "ubfx lr, r1, #3, #4", "clz lr, r1", "eor lr, lr, r2", "umull r1, lr, r2, r3"),
 }
 # A call overwrites it.
 CALLED = {
@@ -107,6 +141,22 @@ SWITCH = {
         ldr BP, [r1, #4] => none\nldr r2, [r1, #8] => none\nmov sp, r2 => none\nbx lr => r13+0 r14+0 FP+0""",
     "x86_64": """mov %rsp, (%rdi) => r7+8 [cfa-8] r6+0\nmov %rbp, 8(%rdi)\nmov (%rsi), %rsp => r7+8 [cfa-8] r6+0
         mov 8(%rsi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
+}
+# What goes on is not the caller of these: longjmp, and what enters a context (glibc's swapcontext), up to where SP is
+# what a return expects.
+LEFT = {
+    "x86_64": """mov (%rdi), %rbx => r7+8 [cfa-8] r6+0\nmov 8(%rdi), %rbp => r7+8 [cfa-8] r6+0
+        mov 48(%rdi), %rsp => none\nmov 56(%rdi), %rdx => none\nmov %esi, %eax => none\njmp *%rdx => none""",
+    "aarch64": """ldp x29, x30, [x0] => r31+0 r30+0 r29+0\nldp x2, x3, [x0, #16] => none\nmov sp, x2 => none
+        mov w0, w1 => none\nbr x3 => none""",
+    "riscv": """LOAD ra, 0(a0) => r2+0 r1+0 r8+0\nLOAD sp, W(a0) => none\nLOAD s0, 2*W(a0) => none
+        LOAD t1, 3*W(a0) => none\nmv a0, a1 => none\njr t1 => none""",
+    "s390x": """lmg %r6, %r14, 0(%r2) => r15+160 r14+0 r11+0\nlg %r15, 72(%r2) => none\nlg %r1, 80(%r2) => none
+        br %r1 => none""",
+}
+RESUMED = {
+    "x86_64": """mov (%rdi), %rsp => r7+8 [cfa-8] r6+0\nmov 8(%rdi), %rbp => none\nmov 16(%rdi), %rcx => none
+        push %rcx => none\nmov 24(%rdi), %rdi => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
 }
 # FP alone is overwritten.
 FP = {
@@ -163,8 +213,9 @@ PUSHES = {
 }
 CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
+         "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
-         "a switch of threads": SWITCH,
+         "a switch of threads": SWITCH, "a jump out of the frame": LEFT, "a context that is entered": RESUMED,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
 
@@ -220,6 +271,15 @@ def check(cpu, name, text, *options):
     return "%d instructions" % len(wanted)
 
 
+def lost_to(cpu, text):
+    """RA's register gets what is not followed: no row says that RA is in it."""
+    ret = RETURN.get(cpu, "ret")
+    before = {"x86_64": "r7+8 [cfa-8] r6+0", "aarch64": "r31+0 r30+0 r29+0", "s390x": "r15+160 r14+0 r11+0",
+              "arm": "r13+0 r14+0 FP+0", "thumb": "r13+0 r14+0 FP+0"}.get(cpu, "r2+0 r1+0 r8+0")
+    nop = "nopr" if cpu == "s390x" else "nop"
+    return check(cpu, "lost", "%s => %s\n%s => none\n2: %s => none\n.balign 8" % (text, before, nop, ret))
+
+
 def loss_is_said():
     """--quiet hides no loss: one is said as it is, and several in one line."""
     for name, texts in (("said", LOST), ("said of a switch", SWITCH)):
@@ -254,6 +314,10 @@ def main():
             text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
             if text is not None:
                 test("%s: %s" % (cpu, name), check, cpu, name, text)
+    for cpu in CPUS:
+        kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+        for text in LOST_TO.get(kind, ()):
+            test("%s: RA overwritten: %s" % (cpu, text), lost_to, cpu, text)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 

@@ -403,11 +403,11 @@ LOST = {
         mov x9, sp ; ldr w9, [x0] ; mov sp, x9 | mov x9, sp ; csel x9, x9, x9, eq ; mov sp, x9 |
         mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
         bl frame |
-        str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|") +
+        str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; blr x1 ; mov sp, x9""".split("|") +
         ["mov x9, sp ; str x9, [sp, #16] ; " + text + " ; ldr x9, [sp, #16] ; mov sp, x9" for text in A64_WORDS],
     "s390x": """lgr %r15, %r1 | agr %r15, %r1 | nill %r15, 0xfff0 | lay %r15, 0(%r1, %r15) | lmg %r14, %r15, 0(%r1) |
         lmg %r14, %r2, 0(%r1) | ngr %r15, %r1 | lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9 | pr | diag 1, 2, 0 |
-        stg %r14, 112(%r15) ; .cfi_offset 14, -112 ; lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 |
+        stg %r14, 112(%r15) ; .cfi_offset 14, -112 ; lgr %r5, %r15 ; basr %r14, %r1 ; lgr %r15, %r5 |
         lgr %r5, %r15 ; svc 0 ; lgr %r15, %r5 |
         ldgr %f0, %r15 ; ldr %f0, %f1 ; lgdr %r15, %f0 | ldgr %f3, %r15 ; vl %v3, 0(%r1) ; lgdr %r15, %f3 |
         ldgr %f2, %r15 ; axbr %f0, %f0 ; lgdr %r15, %f2 | exrl %r1, 1f ; 1: lgr %r15, %r0 | ex %r1, 0(%r2) |
@@ -429,8 +429,8 @@ LOST_RISCV = """mv sp, a0 | add sp, sp, a0 | sub sp, sp, a0 | LOAD sp, 0(a0) | a
     slli sp, sp, 1 | xor sp, sp, a0 | csrrw sp, sscratch, sp | csrr sp, mstatus | lr.w sp, (a0) | lb sp, 0(a0) |
     amoadd.w sp, a1, (a0) | sc.w sp, a1, (a0) | lui sp, 1 | auipc sp, 0 | sh2add sp, a0, a1 | mul sp, sp, a0 |
     .insn r 0x0b, 0, 0, a0, a1, a2 | csrrsi sp, sepc, 1 | mv a5, sp ; ecall ; mv sp, a5 |
-    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv t3, sp ; jal frame ; mv sp, t3 |
-    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv a7, sp ; jal frame ; mv sp, a7 |
+    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv t3, sp ; jalr a5 ; mv sp, t3 |
+    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv a7, sp ; jalr a5 ; mv sp, a7 |
     mv t0, sp ; jal t0, 1f ; 1: mv sp, t0 | mv t1, sp ; jal t1, 1f ; 1: mv sp, t1 | jal t0, frame |
     mv a5, sp ; fcvt.w.s a5, fa0 ; mv sp, a5 | mv a5, sp ; fmv.x.w a5, fa0 ; mv sp, a5 |
     mv a5, sp ; feq.s a5, fa0, fa0 ; mv sp, a5 | mv a5, sp ; vsetvli a5, a0, e8, m1, ta, ma ; mv sp, a5 |
@@ -451,7 +451,7 @@ LOST["riscv32"] = (LOST_RISCV + " | mv a5, sp ; .insn i 3, 3, a4, 0(a0) ; mv sp,
 
 LOST_ARM = """mov sp, r0 | add sp, sp, r0 | sub sp, sp, r0 | ldr sp, [r0] | mov r1, sp ; bic r1, r1, #15 ; mov sp, r1 |
     mov r2, sp ; svc #0 ; mov sp, r2 | mov r12, sp ; svc #0 ; mov sp, r12 | mov r2, sp ; bkpt #0 ; mov sp, r2 |
-    str lr, [sp] ; .cfi_offset 14, -64 ; mov r3, sp ; bl frame ; mov sp, r3 |
+    str lr, [sp] ; .cfi_offset 14, -64 ; mov r3, sp ; blx r1 ; mov sp, r3 |
     str lr, [sp] ; .cfi_offset 14, -64 ; mov r12, sp ; blx r3 ; mov sp, r12 | mov r2, sp ; vmov r2, s0 ; mov sp, r2 |
     mov r2, sp ; vmov r1, r2, d0 ; mov sp, r2 | mov r2, sp ; vmov r2, r1, d0 ; mov sp, r2 |
     mov r2, sp ; vmrs r2, fpscr ; mov sp, r2 | mov r2, sp ; mul r2, r2, r0 ; mov sp, r2 |
@@ -639,7 +639,7 @@ FAULTS = {
         ("code_add(fact, CODE_ALIGN, SP, 0, 0, 0)", "(void)0"),
         ("imm = (uint64_t)field(word, 5, 16) << shift;", "imm = field(word, 5, 16);"),
         ("code_add(fact, CODE_INSERT,", "(void)("),
-        ("        code_forget(fact, rd(word));\\n    }\\n}\\n\\n/* and, orr", "    }\\n}\\n\\n/* and, orr"),
+        ("        code_replace(fact, rd(word));\\n    }\\n}\\n\\n/* and, orr", "    }\\n}\\n\\n/* and, orr"),
         ("(word & 0xffe0ffe0) == 0xaa0003e0 &&", "0 &&"),
         ("(word & 1u << 30) != 0 ? -1 : 1", "1"),
         ("(word & 0xbfe0fc00) == 0x8b206000 &&", "0 &&"),
@@ -655,14 +655,14 @@ FAULTS = {
         ("case 0x19:\\n", ""),
         ("case 0x1d:\\n", ""),
         ("(word & 0xfffff0ff) == 0xd50040bf", "0"),
-        ("word & 1u << 21) /* mrs, sysl */\\n        forget(fact, rd(word));", "0)\\n        ;"),
+        ("word & 1u << 21) /* mrs, sysl */\\n        replace(fact, rd(word));", "0)\\n        ;"),
         ("code_add(fact, CODE_FORGET, 0, X17, 0, 0);", ";"),
         ("code_add(fact, CODE_LOAD, reg, reg, rn(word), k)", "(void)0"),
         ("code_add(fact, CODE_STORE, reg, reg, rn(word), k)", "(void)0"),
         ("mode == 1 ? 0 : k;", "k;"),
         ("mode == 1 ? 0 : k, (uint8_t)", "k, (uint8_t)"),
         ("code_add(fact, CODE_SET, rn(word), 0, rn(word), k)", "(void)0"),
-        ("forget(fact, rd(word));\\n        forget(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
+        ("replace(fact, rd(word));\\n        replace(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
         ("access(fact, word, loads, second, at + bytes, bytes)", "(void)second"),
         ("if (mode & 1)\\n            code_forget(fact, rn(word));", ""),
         ("if (field(word, 23, 1))\\n        code_forget(fact, rn(word));", ""),
@@ -749,25 +749,25 @@ FAULTS = {
         ("read(from), imm);", "read(from), imm + 8);"),
         ("code_add(fact, CODE_SHIFT, to, 0, 0, imm);", ";"),
         ("code_add(fact, CODE_ALIGN, to, 0, 0, 0)", "(void)0"),
-        ("    } else {\\n        code_forget(fact, to);\\n    }\\n}\\n\\n/* Of 32",
+        ("    } else {\\n        code_replace(fact, to);\\n    }\\n}\\n\\n/* Of 32",
          "    }\\n}\\n\\n/* Of 32"),
         ("code_add(fact, CODE_WORD, rd(i->word), 0, 0, 0);", ";"),
-        ("    } else {\\n        forget(fact, rd(i->word));", "    } else {"),
+        ("    } else {\\n        replace(fact, rd(i->word));", "    } else {"),
         ("read(first == ZERO ? second : first), 0)", "read(second), 0)"),
         ("read(second), read(first), -1)", "read(second), read(first), 1)"),
         ("case 0x84:", "case 0x85:"),
-        ("    default:\\n        code_forget(fact, to);", "    default:"),
+        ("    default:\\n        code_replace(fact, to);", "    default:"),
         ("code_add(fact, CODE_LOAD, to, to, base, imm_i(i->word));", ";"),
         ("code_table(fact, to, 1u << size", "(void)(1u << size"),
         ("code_add(fact, CODE_STORE, from, from, base, imm_s(i->word))", "(void)from"),
         ("code_write(fact, base, imm_s(i->word), 1u << function);", ";"),
         ("code_write(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);", ";"),
         ("code_write(fact, read(rs1(i->word)), 0, 1)", "(void)0"),
-        ("forget(fact, rd(i->word));\\n    if (field(i->word, 27, 5) == 5)", "if (field(i->word, 27, 5) == 5)"),
+        ("replace(fact, rd(i->word));\\n    if (field(i->word, 27, 5) == 5)", "if (field(i->word, 27, 5) == 5)"),
         ("code_write(fact, read(rs1(i->word)), 0, 16)", "(void)0"),
         ("code_add(fact, CODE_NUMBER, csr, 0, 0, from)", "(void)0"),
         ("    else if (from != ZERO)\\n        code_forget(fact, csr);", ""),
-        ("    if (csr == CODE_NONE) {\\n        forget(fact, to);", "    if (csr == CODE_NONE) {"),
+        ("    if (csr == CODE_NONE) {\\n        replace(fact, to);", "    if (csr == CODE_NONE) {"),
         ("code_add(fact, CODE_SET, to, 0, CODE_TARGET, 0)", "(void)0"),
         ("is_behind(text, i->pc, 0x01f01013)", "false"),
         ("code_add(fact, CODE_FORGET, A0, A7, 0, 0);", ""),
@@ -821,13 +821,13 @@ FAULTS = {
         ("number(fact, rd, ~value);", "number(fact, rd, value);"),
         ("op == ADD ? k : -k", "k"),
         ("code_add(fact, CODE_SUM, rd, rn, CODE_ZERO, -1);\n    } else if ((op == AND", ";\n    } else if ((op == AND"),
-        ("code_add(fact, CODE_ALIGN, rd, 0, 0, 0);\n    } else {\n        code_forget(fact, rd);",
-         ";\n    } else {\n        code_forget(fact, rd);"),
-        ("        code_forget(fact, rd);\n    }\n}\n\nstatic void with_register",
+        ("code_add(fact, CODE_ALIGN, rd, 0, 0, 0);\n    } else {\n        code_replace(fact, rd);",
+         ";\n    } else {\n        code_replace(fact, rd);"),
+        ("        code_replace(fact, rd);\n    }\n}\n\nstatic void with_register",
          "    }\n}\n\nstatic void with_register"),
         ("code_add(fact, CODE_SHIFT, rd, 0, 0, o->by);", ";"),
         ("code_add(fact, CODE_SUM, rd, o->reg, rn, -1);", "code_add(fact, CODE_SUM, rd, o->reg, rn, 1);"),
-        ("        code_forget(fact, rd);\n    }\n}\n\n/* RD = RN OP", "    }\n}\n\n/* RD = RN OP"),
+        ("        code_replace(fact, rd);\n    }\n}\n\n/* RD = RN OP", "    }\n}\n\n/* RD = RN OP"),
         ("code_scaled(fact, rd, rn, o->reg, o->by * CODE_ENTRY_SHIFT);", ";"),
         ("code_table(fact, reg, width, a->rn, a->by == 0", "(void)(fact, reg, width, a->rn, a->by == 0"),
         ("    else if (a->rn == PC && a->bytes == 4 && literal(", "    else if (0 && literal("),
@@ -843,14 +843,13 @@ FAULTS = {
         ("set(fact, rn, rn, up ? bytes : -bytes);", ";"),
         ("code_write(fact, rn, before ? k : 0, size);", ";"),
         ("set(fact, rn, rn, k);\n}", ";\n}"),
-        ("if (loads && reg_at(word, 12) != PC)\n            code_forget(fact, reg_at(word, 12));\n        if (loads",
-         "if (loads"),
-        ("if (loads && reg_at(word, 16) != PC)\n            code_forget(fact, reg_at(word, 16));", ""),
+        ("        if (loads) {\n            result_in(fact, reg_at(word, 12));", "        if (loads) {"),
+        ("            result_in(fact, reg_at(word, 16));\n        }", "        }"),
         ("{ /* mcr, mrc, vmov, vmrs */\n        if (loads", "{\n        if (0"),
         ("        set(fact, SP, SP, field(half, 7, 1) ? -by : by);", "        set(fact, SP, SP, by);"),
         ("set(fact, CODE_TARGET, rm, 0);", ";"),
         ("next == (by << 6 | (uint32_t)rd << 3 | rd)", "0"),
-        ("    } else {\n        code_forget(fact, rd);\n    }\n}\n\nstatic void arithmetic_half",
+        ("    } else {\n        code_replace(fact, rd);\n    }\n}\n\nstatic void arithmetic_half",
          "    }\n}\n\nstatic void arithmetic_half"),
         ("case 9: /* at SP */", "case 19:"),
         ("code_forget(fact, (uint8_t)(half & 7));", ";"),
@@ -861,23 +860,24 @@ FAULTS = {
         ("if ((op == 2 || op == 3) && rn != PC)", "if (0)"),
         ("code_add(fact, CODE_INSERT, rd, 16, 0, (uint32_t)rn << 12 | imm);", ";"),
         ("number(fact, rd, (uint32_t)rn << 12 | imm);", ";"),
-        ("    else\n        code_forget(fact, rd);\n}\n\n/* A part of what libgcc", "}\n\n/* A part of what libgcc"),
+        ("    else\n        code_replace(fact, rd);\n}\n\n/* A part of what libgcc", "}\n\n/* A part of what libgcc"),
         ("{\"uqi\", 1, CODE_ENTRY_SHIFT}", "{\"uqi\", 1, 0}"),
         ("strncmp(symbol->name, before, sizeof before - 1) != 0", "true"),
         ("(uint32_t)(j1 == s) << 23", "(uint32_t)j1 << 23"),
         ("special == 8 || special == 9 || special == 0x14 || special == 0x18", "false"),
-        ("code_forget(fact, reg_at(word, 8));\n    } else if ((word & 0xfff0f000) == 0xf7f0a000)",
+        ("code_replace(fact, reg_at(word, 8));\n    } else if ((word & 0xfff0f000) == 0xf7f0a000)",
          ";\n    } else if ((word & 0xfff0f000) == 0xf7f0a000)"),
         ("code_scaled(fact, CODE_TARGET, PC, CODE_TARGET, CODE_ENTRY_SHIFT);", ";"),
         ("number(fact, PC, i->here);\n    code_table(fact, CODE_TARGET, size", "code_table(fact, CODE_TARGET, size"),
         ("field(i->word, 4, 1) ? 2 : 1", "1"),
         ("code_forget(fact, loads ? rt : other);", ";"),
         ("code_write(fact, rn, k, 4);", ";"),
-        ("            code_forget(fact, rt);\n        if (loads && (kind", "            ;\n        if (loads && (kind"),
+        ("            code_replace(fact, rt);\n        if (loads && (kind",
+         "            ;\n        if (loads && (kind"),
         ("code_forget(fact, reg_at(word, 0));", ";"),
         ("code_write(fact, rn, 0, 8);\n    }\n    if (loads && rt", ";\n    }\n    if (loads && rt"),
-        ("    code_forget(fact, reg_at(word, 8));\n    if (is_long)", "    if (is_long)"),
-        ("    if (is_long)\n        code_forget(fact, reg_at(word, 12));", ""),
+        ("    code_replace(fact, reg_at(word, 8));\n    if (is_long)", "    if (is_long)"),
+        ("    if (is_long)\n        code_replace(fact, reg_at(word, 12));", ""),
         ("#define CHANGED (15ull", "#define CHANGED (7ull"),
         ("(15ull | 1ull << R12", "(15ull"),
         ("SP, R7, LR", "SP, R11, LR"),
@@ -889,9 +889,9 @@ FAULTS = {
         ("code_write(fact, rn, 0, bytes);", ";"),
         ("code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);", ";"),
         ("        code_forget(fact, a->rn);\n}", "        ;\n}"),
-        ("code_forget(fact, high);\n        if (field(word, 22, 2)", "if (field(word, 22, 2)"),
-        ("            code_forget(fact, low);\n        if (high", "            ;\n        if (high"),
-        ("code_forget(fact, low); /* swp", ";/* swp"),
+        ("code_replace(fact, high);\n        if (is_long)", "if (is_long)"),
+        ("            code_replace(fact, low);\n        if (high", "            ;\n        if (high"),
+        ("code_replace(fact, low); /* swp", ";/* swp"),
         ("code_write(fact, high, 0, 8);", ";"),
         ("a.loads = kind == 2;", "a.loads = false;"),
         ("result_in(fact, reg_at(word, 12));\n        } else if (field(word, 9, 1)",
@@ -900,9 +900,9 @@ FAULTS = {
         ("            result_in(fact, reg_at(word, 12));\n        else", "            ;\n        else"),
         ("exchange(fact, i, reg_at(word, 0), true);", ";"),
         ("case 5: /* qadd and so on */\n        result_in(fact, reg_at(word, 12));", "case 5:"),
-        ("    code_forget(fact, reg_at(word, 16));\n    if (field(word, 21, 2) == 2)\n",
+        ("    code_replace(fact, reg_at(word, 16));\n    if (field(word, 21, 2) == 2)\n",
          "    if (field(word, 21, 2) == 2)\n"),
-        ("        code_forget(fact, reg_at(word, 12));\n    if (reg_at(word, 16) == PC",
+        ("        code_replace(fact, reg_at(word, 12));\n    if (reg_at(word, 16) == PC",
          "        ;\n    if (reg_at(word, 16) == PC"),
         ("CMN, OTHER, MOV", "CMN, TST, MOV"),
         ("RSB, ADD,   OTHER, OTHER, OTHER,", "RSB, ADD, TST, OTHER, TST,"),
@@ -910,9 +910,9 @@ FAULTS = {
         ("        else if (op == 16)\n            number(fact, rd, imm);", ""),
         ("code_add(fact, CODE_INSERT, rd, 16, 0, imm);", ";"),
         ("if (op == 18 && field(word, 16, 1)) { /* msr cpsr_c */", "if (0) {"),
-        ("        code_forget(fact, high);\n    if ((!products", "        ;\n    if ((!products"),
-        ("if ((!products || op == 20) && rd != PC)", "if (op == 20)"),
-        ("if ((!products || op == 20) && rd != PC)", "if (!products)"),
+        ("        code_replace(fact, high);\n    if (writes_rd)", "        ;\n    if (writes_rd)"),
+        ("writes_rd = !products || op == 20", "writes_rd = op == 20"),
+        ("writes_rd = !products || op == 20", "writes_rd = !products"),
         ("        if (field(word, 17, 1)) {\n", "        if (0) {\n"),
         ("(uint8_t)(word >> 28 == 14 ? 0 : (word >> 28) + 1)", "0"),
         ("fact->flags = field(word, 24, 1);\n        go_to(fact, field(word, 24, 1) ? CODE_CALL",
@@ -921,7 +921,7 @@ FAULTS = {
     )],
     "riscv32": [("riscv.c", a, b) for a, b in (
         ("NULL, NULL, 4, 4", "NULL, NULL, 8, 4"),
-        ("forget(fact, to | 1u);", ";"),
+        ("replace(fact, to | 1u);", ";"),
     )],
 }
 
@@ -1408,6 +1408,98 @@ def naked(cpu):
         must("is not used" not in said, said)
 
 
+# CFI that describes the entries' frames, as of functions that are called.
+PROLOGUES = {"x86_64": {"plain": 8, "failed": 8, "common": 8, "enter": 8},
+             "aarch64": {"plain": 16, "common": -16}, "s390x": {"plain": 304, "common": -304},
+             "riscv64": {"plain": 32, "swaps": 32, "common": -32}, "arm": {"plain": 8, "common": -8, "returns": 8}}
+PROLOGUES["riscv32"] = {name: k // 2 for name, k in PROLOGUES["riscv64"].items()}
+
+
+def naked_with_prologue(cpu):
+    """CFI that says how an entry's frame grows is not believed either, where its code returns from an interrupt. What
+    enters another program may have been called."""
+    functions, wanted = NAKED.get(cpu) or (UNCALLED[cpu], {})
+    texts = {}
+    for name, text in functions.items():
+        first, *rest = text.split("\n")
+        if name in PROLOGUES[cpu]:
+            first += "\n.cfi_adjust_cfa_offset %d" % PROLOGUES[cpu][name]
+        texts[name] = "\n".join([first, *rest])
+    for common in ("", ".cfi_signal_frame\n"):
+        image = naked_image(cpu, dict(texts, common=common + texts["common"]), True)
+        said = gen.gen("-v", "--size", image)[1]
+        found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
+        must(found == wanted, "%s: %s" % (found, said))
+        if not cpu.startswith("riscv") and cpu != "arm": # objdump knows no tables of these
+            rows, where = table(cpu, image), addresses(cpu, image)
+            for name in set(PROLOGUES[cpu]) - {"common", "enter"}: # the row of a call is nowhere
+                must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
+    image = naked_image(cpu, texts, True)
+    for name, kind in wanted.items(): # who names them is heard
+        said = gen.gen("--size", "--entry=%s:%s" % (name, kind), image)[1]
+        must("is not used" not in said, said)
+    if cpu == "aarch64":
+        must("say it by --entry=plain:KIND" in gen.gen("--size", image)[1], "it is not named")
+        said = gen.gen("--size", "--entry=plain:trap", image)[1]
+        must("is not used" not in said and "say it by" not in said, said)
+    if cpu == "x86_64":
+        said = gen.gen("--size", "--entry=enter:trap", image)[1]
+        must("--entry=enter:trap is not used" in said, said)
+
+
+# An entry that a register of the CPU names, whose CFI says that it is called, and which jumps to a function; what sets
+# the register; the kind; RA.
+VECTORED = {
+    "riscv64": ("la t0, entry\ncsrw stvec, t0", "csrrw a0, sscratch, a0\nSTORE ra, 5*W(a0)\nSTORE sp, 6*W(a0)\n"
+                "LOAD sp, W(a0)\nj taken", "trap", "ra"),
+    "aarch64": ("adr x0, entry\nmsr vbar_el1, x0", "stp x29, x30, [sp, #-16]!\nb taken", "sp0", "x30"),
+    "s390x": ("larl %r1, entry\nstg %r1, 0x1d8", "stmg %r0, %r15, 512\nlg %r15, 768\naghi %r15, -160\nj taken",
+              "trap", "%r14"),
+    "x86_64": ("mov $0xc0000082, %ecx\nmov $entry, %eax\nmov $0, %edx\nwrmsr",
+               "mov %rsp, %r10\nmov saved(%rip), %rsp\npush %rcx\njmp taken", "syscall", "rip"),
+}
+VECTORED["riscv32"] = VECTORED["riscv64"]
+
+
+def vectored(cpu):
+    """CFI is not believed of such an entry, nor of the function, unless that says that nobody has called it, somebody
+    does, or the entry leaves an address to return to."""
+    sets, entry, kind, ra = VECTORED[cpu]
+    begin = PIECES[cpu][0][0]
+    call, stop = {"x86_64": ("call ", "jmp ."), "s390x": ("brasl %r14, ", "j ."), "aarch64": ("bl ", "b .")}.get(
+        cpu, ("jal ", "j ."))
+    leaves = {"x86_64": "push $back\n", "s390x": "larl %r14, back\n", "aarch64": "adr x30, back\n"}.get(
+        cpu, "lla ra, back\n")
+    for says, called, address, known in (("", "", "", False), (".cfi_undefined %s\n" % ra, "", "", True),
+                                         ("", call + "taken\n", "", True), ("", "", leaves, True)):
+        at = entry.rindex("\n") + 1
+        functions = {"back": stop, "handler": RETURN.get(cpu, "ret"), "first": called + sets + "\n" + stop,
+                     "taken": "%s\n.cfi_adjust_cfa_offset %d\n%s1: %shandler\n%s" % (
+                         begin, 160 if cpu == "s390x" else 8 if cpu == "x86_64" else 16, says, call,
+                         stop.replace(".", "1b"))}
+        lines = [".text", ".globl _start", "_start:", callers(cpu, ["first"])]
+        for name, text in (*functions.items(), ("entry", entry[:at] + address + entry[at:])):
+            lines += [".balign 2048" if name == "entry" else ".balign 16", ".type %s, %%function" % name, name + ":",
+                      ".cfi_startproc", text, ".cfi_endproc", ".size %s, . - %s" % (name, name)]
+        if cpu == "aarch64":
+            lines += [".balign 2048"]
+        image = build(cpu, "%s/vectored-%s" % (WORK, cpu), [*lines, ".bss", "saved: .skip 8"], "-Ttext=0x10000")
+        for options in ((), ("--find",)):
+            said = gen.gen("-v", "--size", *options, image)[1]
+            must("entry (0x10800): entered as by --entry=entry:%s:" % kind in said or not known and
+                 "--entry=entry:%s:" % kind in said, said)
+            file = image + ".tables"
+            gen.gen("-q", "--address=0", "-o", file, *options, image)
+            where = addresses_of(image)
+            rows = run(OUT + "/rows", file, hex(where["taken"]), hex(where["taken"] + 1))[0].split()
+            by_cfi = {"x86_64": "r7+8", "aarch64": "r31+0", "s390x": "r15+160"}.get(cpu, "r2+0")
+            must((rows[2:3] in ([by_cfi], ["outermost"])) == known, "%s%s%s: %s" % (says, called, address, rows))
+
+
+def addresses_of(image):
+    return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run("nm", image)[0])}
+
+
 # Who is found to enter code without CFI, and what cannot be told: by names.
 FOUND = {
     "x86_64": ("""first: mov $1, %edi\nlea boot_stack(%rip), %rsp
@@ -1555,8 +1647,7 @@ def pieces(cpu):
                 ".balign 16", ".type f, %function", "f: " + RETURN.get(cpu, "ret"),
                 ".balign 16", ".type entry, %function", "entry: " + begin, call,
                 ".type label, %" + kind, "label: " + text])
-            where = {name: int(at, 16) for at, name in
-                     re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run("nm", image)[0])}
+            where = addresses_of(image)
             done = report(CODE, image, *(["-d"] if called else ["-t", "%x" % where["entry"]]))
             rows = {pc for start, piece in done.items() if "rows" in piece
                     for pc in range(int(start, 16), int(start, 16) + int(piece["rows"]))}
@@ -2028,6 +2119,9 @@ def test_trust():
         test("%s falls off a function's end without CFI" % cpu, falls_without_cfi, cpu)
     for cpu in (*NAKED, *UNCALLED):
         test("%s naked functions" % cpu, naked, cpu)
+        test("%s naked functions with the CFI of a prologue" % cpu, naked_with_prologue, cpu)
+    for cpu in VECTORED:
+        test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)

@@ -1093,7 +1093,7 @@ def test_options():
                      dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
                      link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     holes, signals, plts, trampolines, no_blocks, room, outputs, deterministic):
+                     holes, signals, plts, plt_counted, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1760,6 +1760,36 @@ def plts():
             elif inside:
                 seen.append(cfa)
         must(seen == said, "%s %s %s: %s" % (cpu, linker, flags, seen))
+
+
+ROWS = OUT + "/rows"
+
+
+def plt_counted():
+    """tables.c, build_plt: of a PLT without CFI each byte has a row, with the FP and RA of a function that was
+    called, and it counts as code, not as CFI. One with an unknown instruction has no row, and is named."""
+    source = WORK + "/plt_counted.c"
+    write(source, b"int f(int); int g(int); int h(int); int a(int x) { return f(x) + g(x) + h(x); }\n")
+    run("clang", "--target=x86_64-linux-gnu", "-O1", "-fPIC", "-fasynchronous-unwind-tables", "-c", source, "-o",
+        source + ".o")
+    image = source + ".so"
+    run("ld.lld", "-shared", source + ".o", "-o", image)
+    plt = Elf(image).sections[".plt"]
+    whole = json.loads(gen("--json", "--size", image)[0])
+    must(whole["plt"] == plt["size"] and whole["findings"] == [] and whole["covered"] == whole["expressed"] and
+         whole["code_bytes"] == whole["described_bytes"] == whole["covered"] + plt["size"], str(whole))
+    gen("-q", "--address=0", "-o", image + ".tables", image)
+    rows = [line.split() for line in
+            run(ROWS, image + ".tables", hex(plt["addr"]), hex(plt["addr"] + plt["size"]))[0].splitlines()]
+    must(rows and all(row[3:] == ["[cfa-8]", "r6+0"] for row in rows), str(rows))
+    content = bytearray(read(image))
+    content[plt["offset"]] = 6 # no instruction of x86_64
+    write(image, bytes(content))
+    broken = json.loads(gen("--json", "--size", image)[0])
+    lost = [(int(f["pc"], 16), f["bytes"], f["what"]) for f in broken["findings"]]
+    must(broken["plt"] == 0 and broken["covered"] == broken["expressed"] == whole["covered"] and
+         broken["code_bytes"] - broken["described_bytes"] == plt["size"] and
+         lost == [(plt["addr"], plt["size"], "a PLT without CFI, whose instructions are unknown")], str(broken))
 
 
 def trampolines():

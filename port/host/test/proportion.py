@@ -111,8 +111,12 @@ def code_again(n):
 CIE = struct.pack("<IIB", 16, 0xffffffff, 1) + b"\0\x01\x78\x10\x0c\x07\x08\0\0\0\0"
 
 
-def entries(starts_and_sizes):
-    return CIE + b"".join(struct.pack("<IIQQ", 20, 0, start, size) for start, size in starts_and_sizes)
+# With the rule for the return address: code is compared with it.
+CIE_OF_CALLS = CIE[:-4] + b"\x90\x01\0\0"
+
+
+def entries(starts_and_sizes, cie=CIE):
+    return cie + b"".join(struct.pack("<IIQQ", 20, 0, start, size) for start, size in starts_and_sizes)
 
 
 def dead_entries(n):
@@ -143,6 +147,18 @@ def bare(segments, count, code):
             bytes(16))
 
 
+def cold_pieces(n):
+    """A function, and a part of it elsewhere that goes back to as many of its places as it has pieces."""
+    first = 0x1000 + 1 + 8 * n + 2 # of the part
+    body = b"\x53" + b"".join(b"\x85\xc0\x0f\x85" + struct.pack("<i", first + 7 * i - (0x1001 + 8 * (i + 1)))
+                             for i in range(n)) + b"\x5b\xc3" # push; test, jne; pop, ret
+    part = b"".join(b"\xff\xc1\xe9" + struct.pack("<i", 0x1001 + 8 * (i + 1) - (first + 7 * (i + 1)))
+                    for i in range(n)) # inc, jmp
+    return elf([(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, body + part, 0, 0, 0),
+                (b".debug_frame", PROGBITS, 0, 0, entries([(0x1000, len(body)), (first, len(part))], CIE_OF_CALLS), 0,
+          0, 0)])
+
+
 SHAPES = {
     "headers of symbols": (200, symbol_tables, ("lint", "gen", "trace")),
     "names in each other": (200, names_in_each_other, ("lint", "gen")),
@@ -154,6 +170,7 @@ SHAPES = {
     "entries at 0": (300, dead_entries, ("lint", "gen", "trace")),
     "entries in each other": (300, overlapping_entries, ("lint", "gen")),
     "segments and entries": (200, lambda n: bare(n, n, False), ("lint", "gen")),
+    "pieces of a function": (1000, cold_pieces, ("gen",)),
     "segments of code": (200, lambda n: bare(n, 1, True), ("lint", "gen")),
 }
 

@@ -40,7 +40,7 @@ static void put_derived(const struct cfi *cfi, size_t first, uint64_t bytes)
 
 int main(int argc, char **argv)
 {
-    struct code_entry_point entry = {0, 0, CODE_TRAP, true};
+    struct code_entry_point entry = {0, 0, CODE_TRAP, true, false, false, NULL};
     struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL};
     struct code_report sum;
     struct cfi_spans spans;

@@ -67,7 +67,7 @@ $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) -O1 -r -nostdlib $(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)) -o $@
 	@echo $(TOOLS_GEN_LIBS) >$(@:.o=.libraries)
 suite-host-faults: $(HOST)/gen-but-fast.o
-suite-host-options: build/tools/sfu-lint
+suite-host-options: build/tools/sfu-lint $(HOST)/rows
 
 # The tools under the sanitizers share their objects. build/tools/sfu-NAME comes first: it makes the tool's help text.
 $(HOST)/sanitized/%.o: %.c $(HOST_HEADERS) port/host/rules.mk port/host/test/rules.mk | build/tools/sfu-gen \
@@ -183,7 +183,7 @@ fuzz-facts: $(HOST)/facts $(FACTS_RUN)
 CODE_SUITES := facts trust hostile
 CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
-$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools/sfu-gen \
+$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads $(HOST)/rows build/tools/sfu-gen \
     $(HOST)/sfu-gen-sanitized | $(TC)
 	@$(if $(filter trust,$*),test/tools/toolchain/toolchain.sh riscv >/dev/null)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
