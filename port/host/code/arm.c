@@ -1259,7 +1259,7 @@ static void multiply(struct code_fact *fact, uint32_t word)
         return;
     }
     if (low == PC) {
-        if (loads)
+        if (loads || !field(word, 23, 1)) /* ldrex, swp */
             unknown(fact);
     } else {
         code_replace(fact, low); /* swp, ldrex; strex's status; stl has none */

@@ -80,6 +80,16 @@ static bool is_left_out_x86_64(const uint8_t *code)
     return memchr(twos, code[1], sizeof twos) != NULL || (code[1] == 0xae && (code[2] >> 3 & 7) == 5);
 }
 
+/* Whether WORD, of A32, returns from an exception or has registers of another mode, in which QEMU gets lost: movs and
+ * its like with PC; ldm and stm of user mode's registers. */
+static bool is_of_exceptions(uint32_t word)
+{
+    const bool sets_flags = word >> 20 & 1, to_pc = (word >> 12 & 15) == 15, compares = (word >> 23 & 3) == 2;
+
+    return ((word >> 26 & 3) == 0 && sets_flags && to_pc && !compares) ||
+           ((word >> 25 & 7) == 4 && (word >> 22 & 1) != 0);
+}
+
 /* Whether CODE is not to be executed: system calls, and what QEMU executes otherwise than a CPU. s390x:
  * - QEMU 7.2 multiplies the distances of larl and its like by 2 as numbers of 32 bits: c020930152ed at 0x10000800,
  *   which is "larl %r2,.-0xd9fd5a26", loads 0x3602adda.
@@ -104,7 +114,8 @@ static bool is_left_out(const struct machine *m, const uint8_t *code)
     case RISCV:
         return word == 0x73;
     case ARM:
-        return (word >> 24 & 15) == 15 || ((word >> 26 & 3) == 3 && (word >> 8 & 15) - 1 < 2);
+        return (word >> 24 & 15) == 15 || ((word >> 26 & 3) == 3 && (word >> 8 & 15) - 1 < 2) ||
+               is_of_exceptions(word);
     default:
         return code[1] == 0xdf;
     }
