@@ -701,7 +701,7 @@ static struct complaint judge_one(const struct machine *m, const struct facts_in
     call_or_return(&k, fact);
     if (changes_mode(m, changed, pc))
         return fine;
-    if (!goes_well(&k, fact, pc) && !is_seen_in_part(m, in->code))
+    if (!goes_well(&k, fact, pc) && !(fact->flow == CODE_NEXT && is_seen_in_part(m, in->code)))
         return (struct complaint){"PC", pc, fact->target};
     if (m->kind == ARM && fact->condition != 0 && !fact->flags && changed >> 28 != 0)
         return (struct complaint){"flags", flags, changed};
