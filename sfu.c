@@ -38,6 +38,9 @@
  * instructions. */
 #define OUT_OF_LINE __attribute__((__noinline__))
 #define INLINE      inline __attribute__((__always_inline__))
+/* The CPU guesses where a branch leads, and loads from there at once. A conditional move, which compilers prefer at
+ * -Os, waits for what it compares. */
+#define KEEP_BRANCH __asm__ volatile("")
 
 /* clang-format off */
 enum {
@@ -578,19 +581,19 @@ static INLINE const uint8_t *fde_rest(const struct tables *t, const uint8_t *p)
     return p + (t->v3 ? 8 : 4);
 }
 
-/* Reads start and size of function INDEX, and nothing else. */
-static int read_range(struct lookup *l, uint32_t index)
+/* Reads start and size of function INDEX, and nothing else. Returns its FDE, or NULL if the callback fails. */
+static const uint8_t *read_range(struct lookup *l, uint32_t index)
 {
     struct tables t;
     const uint8_t *p;
 
     get_tables(&t, l->s);
     p = read_fde(l, &t, index);
-    if (!is_read(p))
-        return SFU_E_SECTION;
-    l->fde.start = fde_start(&t, index, p);
-    l->fde.size = load4(fde_rest(&t, p), t.big);
-    return SFU_OK;
+    if (is_read(p)) {
+        l->fde.start = fde_start(&t, index, p);
+        l->fde.size = load4(fde_rest(&t, p), t.big);
+    }
+    return p;
 }
 
 /* Whether the function that read_range has read goes up to the end of the address space, or past it. */
@@ -599,20 +602,17 @@ static bool is_past_end(const struct lookup *l)
     return l->fde.start > last_address(abi_of(l->s->abi)) - l->fde.size;
 }
 
-/* Reads the attributes of function INDEX: from its FDE or, in V3, from in front of its rows. A row takes at least its
- * address and an info byte, so the room up to the end of the tables bounds num_rows. */
-static int read_attributes(struct lookup *l, uint32_t index)
+/* Reads the attributes of the function whose FDE is at P, where read_range has just read it: from there or, in V3, from
+ * in front of its rows. A row takes at least its address and an info byte, so the room up to the end of the tables
+ * bounds num_rows. */
+static int read_attributes(struct lookup *l, const uint8_t *p)
 {
     const struct sfu_section *s = l->s;
     struct fde *fde = &l->fde;
     struct tables t;
-    const uint8_t *p;
     uint32_t offset, room;
 
     get_tables(&t, s);
-    p = read_fde(l, &t, index);
-    if (!is_read(p))
-        return SFU_E_SECTION;
     p = fde_rest(&t, p);
     offset = load4(p + 4, t.big);
     if (offset > s->end - s->rows)
@@ -643,8 +643,8 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them: there
- * are fewer than 2^32. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 27 of them: there
+ * are fewer than 2^27, because an FDE has 16 bytes at least. */
 static int search(struct lookup *l, sfu_addr pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
@@ -652,15 +652,17 @@ static int search(struct lookup *l, sfu_addr pc, uint32_t *count)
 
     get_tables(&t, l->s);
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
+        uint32_t middle = (low + high) / 2;
         const uint8_t *p = read_fde(l, &t, middle);
 
         if (!is_read(p))
             return SFU_E_SECTION;
-        if (fde_start(&t, middle, p) <= pc)
+        if (fde_start(&t, middle, p) <= pc) {
+            KEEP_BRANCH;
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     *count = low;
     return SFU_OK;
@@ -676,15 +678,19 @@ static int find_fde(struct lookup *l, sfu_addr pc)
     uint32_t index = l->s->num_fdes;
     int code = sorted ? search(l, pc, &index) : SFU_OK;
 
-    while (code == SFU_OK && index > 0) {
-        index--;
-        code = read_range(l, index);
-        if (code == SFU_OK && pc - l->fde.start < l->fde.size)
-            return read_attributes(l, index);
-        if (code == SFU_OK && sorted && l->fde.size > 0)
+    if (code != SFU_OK)
+        return code;
+    while (index > 0) {
+        const uint8_t *p = read_range(l, --index);
+
+        if (!is_read(p))
+            return SFU_E_SECTION;
+        if (pc - l->fde.start < l->fde.size)
+            return read_attributes(l, p);
+        if (sorted && l->fde.size > 0)
             break;
     }
-    return code != SFU_OK ? code : SFU_E_NO_FDE;
+    return SFU_E_NO_FDE;
 }
 
 /* Sets the code of S, if its table is sorted and mapped: from the first start to the end of the last function that is
@@ -724,10 +730,8 @@ int sfu_find_text(struct sfu_section *section)
 
     begin(&l, section);
     for (index = 0; index < section->num_fdes; index++) {
-        int code = read_range(&l, index);
-
-        if (code != SFU_OK)
-            return code;
+        if (!is_read(read_range(&l, index)))
+            return SFU_E_SECTION;
         if (is_past_end(&l))
             return SFU_E_FDE;
         if (l.fde.size == 0)
@@ -1163,11 +1167,11 @@ static sfu_addr strip(const struct sfu_target *t, uint64_t ra)
     return (sfu_addr)(ra & bit55 ? ra | mask : ra & ~mask);
 }
 
-/* Finds the caller of WALK's frame by ROW, which has rules. */
-static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, struct caller *caller)
+/* Finds the caller of WALK's frame by ROW, which has rules, and is of ABI. */
+static int find_caller(const struct sfu_walk *walk, const struct abi *abi, const struct sfu_row *row,
+                       struct caller *caller)
 {
     const struct sfu_target *t = walk->target;
-    const struct abi *abi = abi_of(row->abi);
     unsigned which;
     int code = SFU_OK;
 
@@ -1292,14 +1296,15 @@ static bool is_code(const struct sfu_target *t, sfu_addr pc)
 /* Moves WALK to its caller by ROW, which has rules. TO_CODE: only if the caller is in the text of a section. */
 static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 {
+    const struct abi *abi = abi_of(row->abi);
     struct sfu_frame *frame = &walk->frame;
     struct caller caller;
-    int code = find_caller(walk, row, &caller);
+    int code = find_caller(walk, abi, row, &caller);
 
     if (code == SFU_OK && to_code && !is_code(walk->target, caller.values[RA] - SFU_PC_RETURN))
         code = SFU_E_NOT_CODE;
     if (code == SFU_OK)
-        code = advance(walk, caller.values[CFA] - abi_of(row->abi)->sp_below_cfa, row->trap_frame);
+        code = advance(walk, caller.values[CFA] - abi->sp_below_cfa, row->trap_frame);
     if (code != SFU_OK)
         return code;
     frame->regs.pc = caller.values[RA];
@@ -1545,10 +1550,9 @@ static OUT_OF_LINE int check_rows(struct lookup *l, uint32_t *index)
 /* Checks function INDEX, which may have at most LEFT rows. If a row fails, *ROW becomes its index. */
 static int check_fde(struct lookup *l, uint32_t index, uint32_t left, uint32_t *row)
 {
-    int code = read_range(l, index);
+    const uint8_t *p = read_range(l, index);
+    int code = is_read(p) ? read_attributes(l, p) : SFU_E_SECTION;
 
-    if (code == SFU_OK)
-        code = read_attributes(l, index);
     if (code == SFU_OK && l->fde.num_rows > left)
         code = SFU_E_COUNT;
     if (code == SFU_OK)

@@ -306,7 +306,7 @@ void prove_caller(void)
     any_row(&row);
     ASSUME(is_known(row.abi));
     before = walk;
-    code = find_caller(&walk, &row, &caller);
+    code = find_caller(&walk, abi_of(row.abi), &row, &caller);
     PROVE(same_walk(&walk, &before), "the walk stays");
     PROVE(code == SFU_OK ? is_caller(&walk, &row, &caller) : is_refusal(code), "what is known of a caller");
 }

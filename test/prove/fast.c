@@ -168,11 +168,10 @@ static uint32_t core_fde; /* the function that the core takes */
 static const uint8_t *fast_attributes;
 static uint32_t fast_offset, fast_fde;
 
-int take_fde(struct lookup *l, uint32_t index);
-int take_fde(struct lookup *l, uint32_t index)
+int take_fde(struct lookup *l, const uint8_t *p);
+int take_fde(struct lookup *l, const uint8_t *p)
 {
-    (void)l;
-    core_fde = index;
+    core_fde = (uint32_t)(p - l->s->bytes - l->s->fdes) / FDE_SIZE;
     return SFU_OK;
 }
 
@@ -293,7 +292,7 @@ void prove_fast_row(void)
     bytes[FDE_ROWS] = bytes[FDE_ROWS + 1] = bytes[FDE_ROWS + 2] = bytes[FDE_ROWS + 3] = 0;
     l.s = &s;
     /* what sfu_check has found out */
-    ASSUME(read_range(&l, 0) == SFU_OK && read_attributes(&l, 0) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
+    ASSUME(read_attributes(&l, read_range(&l, 0)) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
     ASSUME(l.fde.address == ADDRESS && ((l.fde.info & INFO_MASK) != 0) == MASKED);
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);

@@ -113,22 +113,24 @@ sfu_addr table_start(const struct tables *t, uint32_t index, const uint8_t *p)
     return table_starts[index];
 }
 
-int table_range(struct lookup *l, uint32_t index);
-int table_range(struct lookup *l, uint32_t index)
+static uint32_t ranged, found; /* the functions whose range was read last, and whose attributes */
+
+const uint8_t *table_range(struct lookup *l, uint32_t index);
+const uint8_t *table_range(struct lookup *l, uint32_t index)
 {
     known_order(l->s, index);
     l->fde.start = table_starts[index];
     l->fde.size = table_sizes[index];
-    return SFU_OK;
+    ranged = index;
+    return record;
 }
 
-static uint32_t found;
-
-int table_attributes(struct lookup *l, uint32_t index);
-int table_attributes(struct lookup *l, uint32_t index)
+int table_attributes(struct lookup *l, const uint8_t *p);
+int table_attributes(struct lookup *l, const uint8_t *p)
 {
     (void)l;
-    found = index;
+    PROVE(p == record, "the attributes are those of the FDE that was read");
+    found = ranged;
     return SFU_OK;
 }
 

@@ -28,14 +28,10 @@ def loop(function, number, parameters, variables, writes, holds, decreases):
     }
 
 
-# A callback may have failed.
-FAILED = "(code == 0 || (code == -7 && l->s->bytes == 0))"
-
 SEARCH = loop("search", 0, "l", "low high", "low, high, " + RECORD,
               ["low <= high", "high <= l->s->num_fdes"], "high - low")
 
-FIND_FDE = loop("find_fde", 0, "l", "index code", f"index, code, {RANGE}, {RECORD}",
-                ["index <= l->s->num_fdes", FAILED], "index")
+FIND_FDE = loop("find_fde", 0, "l", "index", f"index, {RANGE}, {RECORD}", ["index <= l->s->num_fdes"], "index")
 
 SCAN_ROWS = loop("scan_rows", 0, "offset", "i count at last words info", f"i, at, last, words, info, {RECORD}", [
     "i <= count",
@@ -94,9 +90,8 @@ SEARCH_COMPLETE = loop("search", 0, "l pc", "low high", "low, high", [
     "(low == 0 || table_starts[low - 1] <= pc)",
 ], "high - low")
 
-FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index code sorted", f"index, code, {RANGE}", [
+FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index sorted", f"index, ranged, {RANGE}", [
     "index <= l->s->num_fdes",
-    "code == 0",
     "index > witness",
     "(!sorted || table_starts[index - 1] <= pc)",
 ], "index")
@@ -104,6 +99,7 @@ FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index code sorted", f"index, co
 CHECK_FDES[1]["symbol_map"] += ";rows_left,rows_left"
 for contract in SEARCH_COMPLETE, FIND_FDE_COMPLETE:
     contract[1]["symbol_map"] += ";witness,witness;table_starts,table_starts"
+FIND_FDE_COMPLETE[1]["symbol_map"] += ";ranged,ranged"
 
 SETS = {
     "find": [SEARCH, FIND_FDE, SCAN_ROWS],

@@ -475,12 +475,12 @@ static bool goes_to_end(uint8_t abi, uint32_t i)
     return starts[i] > (abi_of(abi)->word == 4 ? UINT32_MAX : SFU_ADDR_MAX) - sizes[i];
 }
 
-int known_range(struct lookup *l, uint32_t index);
-int known_range(struct lookup *l, uint32_t index)
+const uint8_t *known_range(struct lookup *l, uint32_t index);
+const uint8_t *known_range(struct lookup *l, uint32_t index)
 {
     l->fde.start = starts[index];
     l->fde.size = sizes[index];
-    return SFU_OK;
+    return (const uint8_t *)starts; /* nobody reads it */
 }
 
 #endif

@@ -74,15 +74,14 @@ static bool called;
 static struct caller last_caller;
 static uint8_t last_below; /* the ABI's CFA - SP */
 
-int any_caller(const struct sfu_walk *w, const struct sfu_row *row, struct caller *caller);
-int any_caller(const struct sfu_walk *w, const struct sfu_row *row, struct caller *caller)
+int any_caller(const struct sfu_walk *w, const struct abi *abi, const struct sfu_row *row, struct caller *caller);
+int any_caller(const struct sfu_walk *w, const struct abi *abi, const struct sfu_row *row, struct caller *caller)
 {
-    const struct abi *abi = abi_of(row->abi);
     int code = (int8_t)nondet_byte();
     struct caller any;
 
     PROVE(w == &walk && same_walk(w, &before), "a row is applied to the frame that the step began with");
-    PROVE(is_known(row->abi), "a row is of a known ABI");
+    PROVE(is_known(row->abi) && abi == abi_of(row->abi), "a row is of a known ABI");
     any.replaced = nondet_bool();
     ASSUME(code == SFU_OK || is_refusal(code));
     ASSUME(is_caller(w, row, &any));
