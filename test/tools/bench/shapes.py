@@ -157,6 +157,30 @@ def alike(count, runs):
     return chain(count, runs, "(24 + draw(8))", body, SITES_END % (count, count), ["end"])
 
 
+def apart(modules, each):
+    # EACH sites in each of MODULES sections, which shapes.sh places
+    def body(i):
+        return site(i).replace("static ALONE", "static ALONE __attribute__((section(\".module%d\")))" % (i // each), 1)
+    return chain(modules * each, 1500, "(24 + draw(8))", body, SITES_END % ((modules * each,) * 2), ["end"])
+
+
+def arrays():
+    # arrays whose size is not known: gcc counts from FP there, and what the function saves is between
+    def body(i):
+        return """static ALONE int f%d(int x)
+{
+    volatile char pad[1 + x];
+    pad[0] = 1;
+    if (x == 0)
+        leaf();
+    else
+        x = links[draw(200)](x - 1);
+    return x + pad[0];
+}
+""" % i
+    return chain(200, 400, "(24 + draw(8))", body)
+
+
 def aligned(every):
     # locals of AVX: such a function realigns its frame; gcc keeps what it was called with by another register
     def body(i):
@@ -526,13 +550,14 @@ SHAPES = {
     "shallow": lambda: chain(50, 1500, "(1 + draw(2))", plain(50), DRAW_INTO),
     "switch_40": lambda: cases(40, 400, 0), "switch_200": lambda: cases(200, 800, 0),
     "switch_800": lambda: cases(800, 1600, 0), "drap": lambda: aligned(1), "drap_8th": lambda: aligned(8),
-    "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
+    "arrays": arrays, "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
     "stacks": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
     "sections_100": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
     "recursion": lambda: chain(1, 400, "(24 + draw(8))", plain(1), DRAW_INTO),
     "frames_400": frames, "sites_2k": lambda: sites(2000, 2000), "sites_4k": lambda: sites(4000, 2000),
     "modules_100": lambda: sites(4000, 2000), "modules_1000": lambda: sites(4000, 2000),
-    "library": lambda: library(True), "fresh": lambda: sites(1000, 1500),
+    "near_10": lambda: apart(10, 40), "aligned_64k": lambda: apart(10, 40), "aligned_1m": lambda: apart(10, 40),
+    "far_12": lambda: apart(12, 32), "library": lambda: library(True), "fresh": lambda: sites(1000, 1500),
     "interrupt": lambda: interrupts(False), "interrupt_stack": lambda: interrupts(True),
     "copy_2k": lambda: chain(200, 400, "(60 + draw(8))", plain(200), DRAW_INTO),
     "copy_8k": lambda: chain(200, 400, "(120 + draw(8))", plain(200), DRAW_INTO),

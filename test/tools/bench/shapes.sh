@@ -70,6 +70,7 @@ defines() {
     stacks) echo -DBENCH_FIND_STACK ;;
     interrupt_stack) echo -DBENCH_FIND_STACK -DBENCH_FP_LOSES=1 ;;
     sections_100) echo -DBENCH_SECTIONS=100 ;;
+    aligned_* | far_*) echo -DBENCH_SPLIT=20 -DBENCH_APART=16384 ;; # two are the program's own
     modules_*) echo "-DBENCH_SPLIT=${1#modules_}" ;;
     copy_*k) k=${1#copy_} && echo "-DBENCH_COPY=$((${k%k} * 1024))" ;;
     fresh) echo -DBENCH_FRESH=1 ;;
@@ -122,6 +123,18 @@ library() {
     libraries="-rdynamic $made-far.so $libraries"
 }
 
+# Where the sections of shape $1 are that shapes.py writes for it, as the linker is told.
+places() {
+    case $1 in
+    aligned_64k) step=0x10000 ;;
+    aligned_1m) step=0x100000 ;;
+    far_*) step=0x4000000 ;;
+    esac
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+        printf -- '-Wl,--section-start=.module%d=%#x ' "$i" "$((0x10000000 + i * step))"
+    done
+}
+
 # build SHAPE PROGRAM FRAME-POINTER DEFINE...
 build() {
     kind=$1
@@ -136,6 +149,7 @@ build() {
     case $kind in
     signals | interrupt*) libraries="$out/shape-restorer.o $libraries" ;;
     library) library ;;
+    aligned_* | far_*) libraries="$(places "$kind") $libraries" ;;
     plt | plt_caller) libraries="$libraries -Wl,--section-start=.got.plt=0x5000000,--section-start=.data=0x5001000" ;;
     esac
     # shellcheck disable=SC2046,SC2086  # words
@@ -185,6 +199,9 @@ by_qemu() {
         { printf "shape %s-%s %.1f\n", what, $2, ($6 - idle * $3) / $4 }'
 }
 
+# sfu_fast_8k_fp: the walker sfu_fast_8k in a program with frame pointers.
+with_fp() { sed 's/ sfu_fast_8k / sfu_fast_8k_fp /'; }
+
 # measure SHAPE: its lines
 measure() {
     program=$out/shape-$1
@@ -193,13 +210,14 @@ measure() {
     # shellcheck disable=SC2086  # words
     "$program" "$out/peers" time sfu $ours $peers >"$program.time" || status=1
     build "$1" "$program-fp" -fno-omit-frame-pointer -DBENCH_FP=1
-    "$program-fp" "$out/peers" time sfu_fast_8k fp libunwind_cached libgcc >"$program-fp.time" || status=1
+    "$program-fp" "$out/peers" time sfu_fast_8k fp libunwind_cached libgcc >"$program-fp.times" || status=1
+    with_fp <"$program-fp.times" >"$program-fp.time"
     # shellcheck disable=SC2086  # words
     "$here/count.sh" "$program" "$out/peers" $walkers $peers >"$program.count"
-    "$here/count.sh" "$program-fp" "$out/peers" sfu_fast_8k fp | grep ' fp ' >>"$program.count"
-    for walker in $walkers $peers fp; do
+    "$here/count.sh" "$program-fp" "$out/peers" sfu_fast_8k fp | with_fp | grep 'fp ' >>"$program.count"
+    for walker in $walkers $peers sfu_fast_8k_fp fp; do
         times=$program.time
-        [ "$walker" != fp ] || times=$program-fp.time
+        [ "${walker%fp}" = "$walker" ] || times=$program-fp.time
         awk -v shape="$1" -v walker="$walker" -v traces="$out-traces.tsv" '
             $2 == "nothing" { idle = $3 / $4 }
             $1 == "time" && $2 == "libunwind_cached" { peer = $3 }

@@ -17,6 +17,9 @@
 #ifndef BENCH_SPLIT
 #define BENCH_SPLIT 1 /* the program's section is divided into so many */
 #endif
+#ifndef BENCH_APART
+#define BENCH_APART 0 /* not 0: it is divided where functions are so many bytes apart */
+#endif
 #ifndef BENCH_SKIP
 #define BENCH_SKIP 0 /* frames that are left out */
 #endif
@@ -100,22 +103,45 @@ static size_t record_size(const uint8_t *p)
     return size;
 }
 
-/* Divides the program's section, of version 3, into BENCH_SPLIT, each of functions that follow each other. */
+enum { HEADER = 28, FDE = 16, FIELD_RELATIVE = 4 };
+
+/* Where function I of WHOLE begins. */
+static uint64_t start_of(const struct sfu_section *whole, uint32_t i)
+{
+    const uint8_t *fde = (const uint8_t *)whole->bytes + whole->fdes + i * FDE;
+    uint64_t start;
+
+    memcpy(&start, fde, 8);
+    return start + (uintptr_t)(whole->flags & FIELD_RELATIVE ? fde : whole->bytes);
+}
+
+/* How many functions of WHOLE, from FIRST on, become one section. */
+static uint32_t part_from(const struct sfu_section *whole, uint32_t first)
+{
+    const uint32_t left = whole->num_fdes - first, each = (whole->num_fdes + BENCH_SPLIT - 1) / BENCH_SPLIT;
+    uint32_t n = 1;
+
+    if (BENCH_APART == 0)
+        return left < each ? left : each;
+    while (n < left && start_of(whole, first + n) - start_of(whole, first + n - 1) < BENCH_APART)
+        n++;
+    return n;
+}
+
+/* Divides the program's section, of version 3, into at most BENCH_SPLIT, each of functions that follow each other. */
 static bool split(struct sections *s, const struct bench_image *image)
 {
-    enum { HEADER = 28, FDE = 16, FIELD_RELATIVE = 4 };
     struct sfu_section whole;
     const uint8_t *from = image->sframe;
-    uint32_t part, each, i;
+    uint32_t first, count, i;
 
     if (sfu_open(&whole, from, image->sframe_size, (uintptr_t)from) != SFU_OK || whole.version != 3)
         return false;
-    each = (whole.num_fdes + BENCH_SPLIT - 1) / BENCH_SPLIT;
-    for (part = 0; part * each < whole.num_fdes; part++) {
-        const uint32_t first = part * each, count = whole.num_fdes - first < each ? whole.num_fdes - first : each;
+    for (first = 0; first < whole.num_fdes; first += count) {
         uint32_t rows = 0, size = 0, header[4];
         uint8_t *to;
 
+        count = part_from(&whole, first);
         for (i = first; i < first + count; i++)
             size += (uint32_t)record_size(from + whole.rows + number_at(from + whole.fdes + i * FDE + 12, 4));
         to = malloc(HEADER + count * FDE + size);
@@ -126,10 +152,8 @@ static bool split(struct sections *s, const struct bench_image *image)
             const uint8_t *fde = from + whole.fdes + (first + i) * FDE;
             const uint8_t *record = from + whole.rows + number_at(fde + 12, 4);
             uint8_t *own = to + HEADER + i * FDE;
-            int64_t start;
+            const uint64_t start = start_of(&whole, first + i) - (uintptr_t)own;
 
-            memcpy(&start, fde, 8);
-            start += (int64_t)((uintptr_t)(whole.flags & FIELD_RELATIVE ? fde : from) - (uintptr_t)own);
             memcpy(own, &start, 8);
             memcpy(own + 8, fde + 8, 4);
             memcpy(own + 12, &size, 4);
