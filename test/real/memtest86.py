@@ -74,3 +74,32 @@ SCENARIOS = [
     {"name": "fault in a test that has moved", "traces": [CALLS]},
     {"name": "the same while another CPU waits", "boot": ["-smp", "2"], "traces": [CALLS]},
 ]
+
+
+class linked:  # pylint: disable=invalid-name
+    """memtest86+, of 64 bits, linked by sfu-link: no unwind flag, no line in the linker script, none in assembly. Its
+    entries are found but for the label `flush`, which start-up code reaches by a far jump through memory: sfu-link says
+    which option names it. memtest86+ moves itself while it tests. Its exception handler prints the trace."""
+    TITLE = "memtest86+, x86_64, by sfu-link"
+    CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
+    COPIES = {"sfu_panic.h": "system/sfu_panic.h", "sfu_panic.c": "system/sfu_panic.c"}
+    EDITS = [
+        Edit("app/interrupt.c", r"""
+#include "../system/sfu_panic.h"
+
+void serial_echo_print(const char *text);
+static void put(void *ctx, char c) { (void)ctx; serial_echo_print((char[]){c, 0}); }
+""", before=r"^// Public Functions$"),
+        Edit("app/interrupt.c", r"""
+    sfu_panic_start(put);
+    sfu_panic_trap(trap_regs->ip, trap_regs->sp, trap_regs->bp, 0);
+""", instead=r'^    display_\w+\(0, 50, "Stack:"\);\n.*\{\n(?s:.*?)^    \}\n'),
+        Edit("build64/Makefile", "SYS_OBJS += system/sfu_panic.o", after=r"^\s+system/xhci\.o$"),
+        Edit("build64/Makefile", "CFLAGS += -mno-red-zone", before=r"^INC_DIRS = "),
+    ]
+    BUILD = ["cd build64 && PATH={sfu}/build/tools:$PATH make -j2 GIT=none LD='sfu-link --entry=flush:start ld' memtest.bin"]
+    OBJECTS = ["build64/system/sfu_panic.o"]
+    IMAGE, TABLES, BOOT = IMAGE, None, BOOT
+    # Without DWARF: by symbols, and without the function that is inlined.
+    SCENARIOS = [{**scenario, "traces": ["leaf.constprop.0 middle.constprop.0 test_addr_walk1 run_test main flush"]}
+                 for scenario in SCENARIOS]

@@ -233,6 +233,15 @@ def section_size(image, name):
     return int(found[1], 16) if found else 0
 
 
+def linked_tables(image):
+    """The size of the tables that sfu-link has put into IMAGE: struct sfu_link of port/print/sfu_start.h."""
+    with open(image, "rb") as f:
+        data = f.read()
+    at = data.rfind(b"sfulink1")
+    must(at >= 0, f"{image}: sfu-link has not filled it in")
+    return int.from_bytes(data[at + 24:at + 32], "big" if data[5] == 2 else "little")
+
+
 def bytes_of(objects, cwd):
     """Code and constants; data and bss."""
     code = data = 0
@@ -332,6 +341,11 @@ def must_be_built(program, out, sfu):
         unset = re.match("# (.*) is not set", option)
         must(not any(line.startswith(unset[1] + "=") for line in lines) if unset else option in lines,
              f"{program.IMAGE} was built without {option!r}; {todo}")
+
+
+def all_lines_of(program):
+    """The same with comments and empty lines."""
+    return len(program.FLAGS) + sum(max(1, len(edit.text.splitlines())) for edit in program.EDITS)
 
 
 def lines_of(program):
@@ -438,22 +452,24 @@ finds by the trace's own last line are the calls that the source has, from the f
 interrupted, `%` a change of stacks, `~` a call of what is no code. `test/real/` has each line that was added. Of each
 program one trace is shown here; the command prints which scenario of which program is right.
 
-Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside; after the
-slash, without the lines that only several CPUs need. Tables, code and
+Lines: all that somebody writes, makefiles, linker scripts and assembly included, comments and empty lines aside; after
+the slash, without the lines that only several CPUs need. With all: the same with comments and empty lines. A line that
+is changed or deleted is one line, and a word on the command line of make is none. Tables, code and
 constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
 the build's, of CPU, where the command builds.
 
-| program | CPUs | lines | tables | code | data | seconds |
-|---|---|---|---|---|---|---|
+| program | CPUs | lines | with all | tables | code | data | seconds |
+|---|---|---|---|---|---|---|---|
 """
 
 
 def part_of(program, tree, seconds, shown):
     code, data = bytes_of(program.OBJECTS, tree)
-    tables = section_size(os.path.join(tree, program.IMAGE), program.TABLES)
+    image = os.path.join(tree, program.IMAGE)
+    tables = section_size(image, program.TABLES) if program.TABLES else linked_tables(image)
     lines, one = lines_of(program), lines_for_one(program)
     lines = lines if one == lines else f"{lines} / {one}"
-    row = f"| {program.TITLE} | {program.CPUS} | {lines} | {tables:,} | {code:,} | {data:,} |"
+    row = f"| {program.TITLE} | {program.CPUS} | {lines} | {all_lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
     row += " - |" if seconds is None else f" {seconds:.0f} |"
     text = f"## {program.TITLE}\n\n{inspect.cleandoc(program.__doc__)}\n"
     text += "\n" + "\n".join(textwrap.wrap("Compared: " + "; ".join(name for name, _ in shown) + ".", 100)) + "\n"
