@@ -8,8 +8,9 @@ ABIS := x86_64 aarch64 aarch64_be s390x
 CPUS := $(ABIS) riscv64 riscv32 arm thumb
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
+# One job more than CPUs, because some wait: for the network, for a debugger.
 ifeq (0,$(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)))
-MAKEFLAGS += -j$(shell nproc)
+MAKEFLAGS += -j$(shell expr $$(nproc) + 1)
 endif
 
 .DELETE_ON_ERROR:
@@ -32,7 +33,9 @@ CHECK_C := test/lib/check.c
 include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test/rules.mk fuzz/rules.mk)
 # It uses what the others define.
 include test/first/first.mk
-ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
+# Those that take longest and run on one CPU begin first.
+LONGEST := gates prove host-code-facts dist
+ALL_SUITES := $(filter $(LONGEST),$(CHECK)) $(filter-out $(LONGEST),$(CHECK)) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is
 # printed but a line for each suite, so that a log that is cut still has what failed.

@@ -18,8 +18,9 @@ $(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
 	@mv $@.new $@
 
 # Every input of the corpus, and each of its truncations, under both sanitizers. It takes longer to compile than to run:
-# hence -O1.
+# hence -O1, and one object of each file for all harnesses. Those of the tools are those of port/host/test.
 FUZZ_REPLAY := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz_objects = $(patsubst %.c,$(FUZZ_BUILD)/replay/%.o,$(1))
 CHECK += replay
 .PHONY: suite-replay
 suite-replay: | tools-needed
@@ -27,10 +28,12 @@ suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
 	@test/run.sh replay sh -ec \
 	    'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h $(FUZZ_BUILD)/seeds/$$h/*; done'
 
-$(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+$(FUZZ_BUILD)/replay/%.o: %.c $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) $(FUZZ_REPLAY) -o $@ \
-	    $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+	$(CC) $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host $(FUZZ_REPLAY) -c $< -o $@
+
+$(FUZZ_BUILD)/replay-%: $(FUZZ_BUILD)/replay/fuzz/%.o $(call fuzz_objects,fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS))
+	$(CC) $(FUZZ_REPLAY) $^ -o $@
 
 # What the tools of port/host read that anybody may have written: images, logs and cores.
 FUZZ_TOOLS := image dump depot
@@ -43,11 +46,9 @@ FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(addprefix port/host/common/,abi.c im
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
-$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1)) | \
-    tools-needed
-	@mkdir -p $$(@D)
-	$(CC) $(FUZZ_TOOLS_FLAGS) $$(TOOLS_CODE_FLAGS) $(FUZZ_REPLAY) -o $$@ \
-	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) $$(FUZZ_TOOLS_LIBS)
+$(FUZZ_BUILD)/replay-$(1): $(call fuzz_objects,fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) sfu.c) \
+    $(patsubst %.c,build/host/sanitized/%.o,$(FUZZ_TOOLS_$(1))) | tools-needed
+	$(CC) $(FUZZ_REPLAY) $$^ $$(FUZZ_TOOLS_LIBS) -o $$@
 
 $(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
@@ -123,7 +124,8 @@ $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/%-$(1)): $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
-.SECONDARY: $(foreach kind,libfuzzer fast,\
+.SECONDARY: $(call fuzz_objects,fuzz/main.c $(FUZZ_HARNESSES:%=fuzz/%.c) $(FUZZ_SHARED) $(FUZZ_SUBJECTS)) \
+    $(foreach kind,libfuzzer fast,\
     $(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
 
 $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)

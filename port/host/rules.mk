@@ -54,8 +54,7 @@ TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/s
 .PHONY: tools tools-needed tools-bench
 ## [tools] tools: sfu-gen, sfu-link, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: less
 TOOLS_INSTALLED := sfu-gen sfu-link sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
-TOOLS_LINT_LIBRARIES = $(TOOLS_ZYDIS) \
-    $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
+TOOLS_LINT_LIBRARIES = $(TOOLS_ZYDIS) $(if $(filter no,$(LIBDW)),$(TOOLS_LIBELF),$(TOOLS_LIBDW))
 # `make install` only says what is missing.
 tools-needed:
 	@test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
@@ -68,26 +67,29 @@ $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
 
-$(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk | tools-needed
+# Tools share their objects, and tests use them. What sfu-gen has is optimised most: it may be run at each link.
+tool_objects = $(patsubst %.c,$(TOOLS)/objects/%.o,$(1))
+$(call tool_objects,$(sort $(TOOLS_GEN))): TOOLS_LEVEL := -O3
+$(call tool_objects,$(addprefix port/host/,gen/sfu_gen.c link/sfu_link.c lint/sfu_lint.c trace/sfu_trace.c)): \
+    $(addprefix $(TOOLS)/,sfu-gen.txt.h sfu-link.txt.h sfu-lint.txt.h sfu-trace.txt.h formats.txt.h)
+$(TOOLS)/objects/%.o: %.c $(TOOLS_HEADERS) port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
+	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW) $(or $(TOOLS_LEVEL),-O2) -g \
+	    $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+$(TOOLS)/sfu-gen: $(call tool_objects,$(TOOLS_GEN))
 	$(if $(TOOLS_ZYDIS),,@echo 'sfu-gen is built without $(if $(STATIC),libZydis.a,Zydis 4 (libzydis-dev)): it does' \
 	    'not read code of x86_64')
-	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_GEN) $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
 
-$(TOOLS)/sfu-link: $(TOOLS_LINK) $(TOOLS_HEADERS) $(TOOLS)/sfu-link.txt.h port/host/rules.mk | tools-needed
-	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINK) $(LDFLAGS) $(TOOLS_LIBELF) -o $@
+$(TOOLS)/sfu-link: $(call tool_objects,$(TOOLS_LINK))
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(TOOLS_LIBELF) -o $@
 
-$(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk | tools-needed
-	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) \
-	    $(TOOLS_LINT_LIBRARIES) -o $@
+$(TOOLS)/sfu-lint: $(call tool_objects,$(TOOLS_LINT))
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(TOOLS_LINT_LIBRARIES) -o $@
 
-$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h $(TOOLS)/formats.txt.h \
-    port/host/rules.mk | tools-needed
-	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_ZYDIS) \
-	    $(TOOLS_LIBDW) -o $@
+$(TOOLS)/sfu-trace: $(call tool_objects,$(TOOLS_TRACE))
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(TOOLS_ZYDIS) $(TOOLS_LIBDW) -o $@
 
 # The same as a page of the manual.
 $(TOOLS)/%.1: %.txt port/host/page.awk

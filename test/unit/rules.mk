@@ -85,11 +85,11 @@ $(foreach v,$(UNIT_S390X),$(eval $(call unit_program,s390x-$(v),$(UNIT_CC_s390x)
 suite-unit-s390x: $(addprefix build/unit/unit-s390x-,$(call unit_programs,$(UNIT_S390X)))
 	@test/run.sh unit-s390x $(call unit_run,$(UNIT_S390X),s390x-,qemu-s390x)
 
-# ---- a 64-bit target on a host of 32 bits, where size_t and pointers are short. QEMU runs it, because there are
-# machines of x86_64 whose kernel does not. Headers of Linux that are the same for both are in x86_64's directory ----
+# ---- a 64-bit target on a host of 32 bits, where size_t and pointers are short. Headers of Linux that are the same for
+# both are in x86_64's directory ----
 
 UNIT_CC_m32 := gcc -m32 -isystem /usr/include/x86_64-linux-gnu
-UNIT_RUN_m32 := qemu-i386
+UNIT_RUN_m32 := test/unit/run_m32.sh
 UNIT_M32 := default least
 $(foreach v,$(UNIT_M32),$(eval UNIT_NEEDS_m32-$(v) := core m32))
 $(foreach v,$(UNIT_M32),$(eval $(call unit_program,m32-$(v),$(UNIT_CC_m32),$(UNIT_$(v)))))

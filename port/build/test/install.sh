@@ -137,8 +137,9 @@ flags() {
     make -s tools TOOLS=build/install-test/flags "CC=$work/cc" CPPFLAGS=-DMINE CFLAGS='-O1 -flto' \
         LDFLAGS=-Wl,-z,now || return 1
     cat "$work/called"
-    [ "$(grep '^.* -O[23] .*-DMINE -O1 -flto .*-Wl,-z,now .*-lelf' "$work/called" |
-        grep -c '/sfu_\(gen\|lint\|trace\)\.c ')" = 3 ]
+    [ "$(grep -c -- '-c port/host/[a-z]*/sfu_\(gen\|link\|lint\|trace\)\.c ' "$work/called")" = 4 ] &&
+        ! grep -- ' -c ' "$work/called" | grep -v -- ' -O[23] .*-DMINE -O1 -flto -c ' &&
+        [ "$(grep -c '^-O1 -flto .*\.o -Wl,-z,now .*-lelf -o .*/sfu-\(gen\|link\|lint\|trace\)$' "$work/called")" = 4 ]
 }
 library_flags() {
     rm -f "$work/called"

@@ -1353,45 +1353,70 @@ static bool test_kept_fp(void)
 }
 
 /* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
-static bool test_refusals(void)
+/* Ends a test whose condition does not hold: result() says which one. */
+static const char *wrong;
+#define MUST(condition)                                                                                            \
+    do {                                                                                                           \
+        if (!(condition)) {                                                                                        \
+            wrong = #condition;                                                                                    \
+            return false;                                                                                          \
+        }                                                                                                          \
+    } while (0)
+
+/* What is refused changes nothing. */
+static bool refused_sections(void)
 {
     struct sfu_section other;
     struct sfu_fast before;
-    size_t bytes;
 
     memset(&fast, 0, sizeof fast);
-    if (sfu_fast_add(&fast, images, TABLES, NULL) != SFU_E_NO_SECTION || sfu_fast_remove(&fast, images, TABLES))
-        return false;
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
-        !make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0))
-        return false;
+    MUST(sfu_fast_add(&fast, images, TABLES, NULL) == SFU_E_NO_SECTION);
+    MUST(!sfu_fast_remove(&fast, images, TABLES));
+    MUST(make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0));
+    MUST(make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0));
     tables[0].section.next = &tables[1].section;
     before = fast;
-    if (sfu_fast_add(&fast, images, 1, &tables[0].section) != SFU_E_CONCATENATED ||
-        memcmp(&before, &fast, sizeof fast) != 0)
-        return false;
+    MUST(sfu_fast_add(&fast, images, 1, &tables[0].section) == SFU_E_CONCATENATED);
+    MUST(memcmp(&before, &fast, sizeof fast) == 0);
     tables[0].section.next = NULL;
-    if (sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    MUST(sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK);
     other = tables[1].section;
     other.abi = HOST_ABI == SFU_AMD64 ? SFU_S390X : SFU_AMD64;
     before = fast;
-    if (sfu_fast_add(&fast, &images[1], 1, &other) != SFU_E_ABI || memcmp(&before, &fast, sizeof fast) != 0)
-        return false;
+    MUST(sfu_fast_add(&fast, &images[1], 1, &other) == SFU_E_ABI);
+    MUST(memcmp(&before, &fast, sizeof fast) == 0);
+    return true;
+}
+
+/* An index of images[0], which refused_sections() has added. */
+static bool refused_memory(void)
+{
+    size_t bytes;
+
     memset(indexes[0], 0x5a, sizeof indexes[0]);
     bytes = sfu_fast_index_size(&images[0]);
-    if (bytes == 0 || bytes > sizeof indexes[0] || sfu_fast_set_index(&images[0], indexes[0], bytes - 1) ||
-        !sfu_fast_set_index(&images[0], indexes[0], bytes))
-        return false;
+    MUST(bytes != 0 && bytes <= sizeof indexes[0]);
+    MUST(!sfu_fast_set_index(&images[0], indexes[0], bytes - 1));
+    MUST(sfu_fast_set_index(&images[0], indexes[0], bytes));
     for (size_t i = bytes; i < sizeof indexes[0]; i++)
-        if (((const uint8_t *)indexes[0])[i] != 0x5a)
-            return false;
+        MUST(((const uint8_t *)indexes[0])[i] == 0x5a);
+    return true;
+}
+
+static bool test_refusals(void)
+{
+    if (!refused_sections() || !refused_memory())
+        return false;
     tables[1].section.flags &= (uint8_t)~F_SORTED;
-    return sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK &&
-           sfu_fast_index_size(&images[1]) == 0 && !sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]) &&
-           !sfu_fast_remove(&fast, &images[2], TABLES - 2) && !sfu_fast_remove(&fast, &images[0], 0) &&
-           sfu_fast_sections(&fast) == &tables[1].section && sfu_fast_remove(&fast, images, TABLES) &&
-           sfu_fast_sections(&fast) == NULL;
+    MUST(sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK);
+    MUST(sfu_fast_index_size(&images[1]) == 0);
+    MUST(!sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]));
+    MUST(!sfu_fast_remove(&fast, &images[2], TABLES - 2));
+    MUST(!sfu_fast_remove(&fast, &images[0], 0));
+    MUST(sfu_fast_sections(&fast) == &tables[1].section);
+    MUST(sfu_fast_remove(&fast, images, TABLES));
+    MUST(sfu_fast_sections(&fast) == NULL);
+    return true;
 }
 
 /* ---- Many sections ---- */
@@ -1681,7 +1706,9 @@ static bool make_stacks(void)
 
 static bool result(const char *name, bool good)
 {
-    printf("%s %s\n", good ? "ok" : "not ok", name);
+    printf("%s %s%s%s\n", good ? "ok" : "not ok", name, good || wrong == NULL ? "" : ": ",
+           good || wrong == NULL ? "" : wrong);
+    wrong = NULL;
     return good;
 }
 

@@ -22,6 +22,7 @@ import sys
 sys.path.insert(0, "test/lib")
 import check  # noqa: E402
 from check import Wrong, finish, must, run, test  # noqa: E402
+from many import Many  # noqa: E402
 
 OUT = "build/host"
 # lint.py imports this, and its suites run beside those of gen.py under the same names.
@@ -59,6 +60,14 @@ def read(file):
 def write(file, data):
     with open(file, "wb") as f:
         f.write(data)
+
+
+def instructions(*command, stdin=b"", statuses=(0,)):
+    """How many instructions COMMAND, a program of this machine, executes, by QEMU: in a tenth of callgrind's time."""
+    done = subprocess.run(["qemu-" + os.uname().machine, "-plugin", OUT + "/insns.so", *command], input=stdin,
+                          capture_output=True, check=False, timeout=300)
+    must(statuses is None or done.returncode in statuses, done.stderr[-300:].decode("latin-1"))
+    return int(re.findall(rb"(?m)^instructions (\d+)$", done.stderr)[-1])
 
 
 # ---- ELF files, as far as tests look into them ----
@@ -919,13 +928,13 @@ def find_plt_got():
 SANITIZED = OUT + "/sfu-gen-sanitized"
 LIMIT = 60  # seconds: a hang is a failure
 NEVER = re.compile("Sanitizer|runtime error|Assertion|self-check")
+sanitized = Many(SANITIZED, WORK, LIMIT)
 
 
 def survives(file, *options, status=None):
     """One line, and the file as it was. STATUS None: success or failure."""
     before = read(file) if os.path.isfile(file) else None
-    done = subprocess.run([SANITIZED, *options, file], capture_output=True, text=True, errors="replace", check=False,
-                          timeout=LIMIT)
+    done = sanitized.run(*options, file)
     must(not NEVER.search(done.stderr), "%s: %s" % (" ".join(options), done.stderr.strip()[:300]))
     must(done.returncode in ((0, 1) if status is None else (status,)), "status %d: %s" % (done.returncode,
                                                                                        done.stderr.strip()[:200]))

@@ -22,6 +22,7 @@ import sys
 sys.dont_write_bytecode = True
 import gen
 from gen import GCC, ROOM, TC, Elf, must, read, run, test, write
+from many import Many
 
 LINT = gen.tool("sfu-lint", ("planted", "worth", "options"))
 WORK = gen.WORK
@@ -1401,8 +1402,7 @@ def text_numbers():
 
 # ---- hostile ----
 
-SANITIZED = gen.OUT + "/sfu-lint-sanitized"
-
+sanitized = Many(gen.OUT + "/sfu-lint-sanitized", WORK, gen.LIMIT)
 
 runs = 0
 
@@ -1414,8 +1414,7 @@ def survives(file, *_, status=None):
     before = read(file) if os.path.isfile(file) else None
     option = ("--json", "--all")[runs % 2]
     frames = ["--frames"] if runs % 8 == 0 else []  # they read all instructions, which takes five times as long
-    done = subprocess.run([SANITIZED, option, *frames, file], capture_output=True, text=True, errors="replace",
-                          check=False, timeout=gen.LIMIT)
+    done = sanitized.run(option, *frames, file)
     must(not gen.NEVER.search(done.stderr), done.stderr.strip()[:300])
     must(done.returncode in ((0, 1, 2) if status is None else (2 * status,)),
          "status %d: %s" % (done.returncode, done.stderr.strip()[:200]))

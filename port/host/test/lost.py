@@ -354,10 +354,7 @@ def failures():
 
 def instructions(*arguments, stdin=b"", status=0):
     """How many instructions sfu-trace takes."""
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", TRACE, *arguments],
-                          input=stdin, capture_output=True, check=False, timeout=trace.LIMIT)
-    must(done.returncode == status, done.stderr[-300:].decode("latin-1"))
-    return int(re.search(rb"Collected : (\d+)", done.stderr)[1])
+    return gen.instructions(TRACE, *arguments, stdin=stdin, statuses=(status,))
 
 
 def in_proportion(what, count):

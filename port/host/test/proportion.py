@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """proportion.py: files whose headers ask for more work than the file has bytes. Prints a line for each.
 
-Each shape of a file is made of N parts, of 2 N and of 4 N. The tools that read it count their instructions (callgrind):
+Each shape of a file is made of N parts, of 2 N and of 4 N. The tools that read it count their instructions:
 what the second doubling adds is at most 2.5 times what the first adds, or nothing that matters.
 """
 import os
@@ -180,10 +180,7 @@ def limited():
 
 
 def instructions(tool, file):
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *TOOLS[tool], file],
-                          input="#0 0x1000\n", capture_output=True, text=True, errors="replace", check=False,
-                          timeout=300)
-    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+    return gen.instructions(*TOOLS[tool], file, stdin=b"#0 0x1000\n", statuses=None)
 
 
 def in_proportion(tool, name, least, shape):

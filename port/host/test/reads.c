@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE: what port/host/code makes of each function with call frame
+/* reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE...: what port/host/code makes of each function with call frame
  * information, in bytes: one on a line; with -d also how many bytes of code without have rows, and which. -t, -s: where
  * an interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's syscall
- * enters.
+ * enters. A line "sum" is the last one of an image without -d.
  */
 #include "code/code.h"
 
@@ -38,14 +38,30 @@ static void put_derived(const struct cfi *cfi, size_t first, uint64_t bytes)
         printf("0x%" PRIx64 " rows %" PRIu64 "\n", cfi->fdes[first].start, cfi->fdes[first].size);
 }
 
-int main(int argc, char **argv)
+static bool read_one(const char *file, const struct code_how *how)
 {
-    struct code_entry_point entry = {0, 0, CODE_TRAP, true, false, false, NULL};
-    struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL};
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};
     size_t described;
+
+    memset(&image, 0, sizeof image);
+    if (!image_open(&image, file) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&cfi, &spans))
+        return false;
+    described = cfi.num_fdes;
+    if (!code_trust(&cfi, &spans, how, &sum))
+        return false;
+    printf("all bytes %" PRIu64 "\n", sum.bytes);
+    put("sum", &sum);
+    if (how->derive)
+        put_derived(&cfi, described, sum.derived);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct code_entry_point entry = {0, 0, CODE_TRAP, true, false, false, NULL};
+    struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL};
     int option;
 
     while ((option = getopt(argc, argv, "c:ds:t:")) != -1) {
@@ -56,19 +72,10 @@ int main(int argc, char **argv)
             how.num_entries = 1;
         }
     }
-    if (optind != argc - 1 || !image_open(&image, argv[optind]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
-        !cfi_find_spans(&cfi, &spans)) {
-        fprintf(stderr, "%s\n", image.error);
-        return 1;
-    }
-    described = cfi.num_fdes;
-    if (!code_trust(&cfi, &spans, &how, &sum)) {
-        fprintf(stderr, "%s\n", image.error);
-        return 1;
-    }
-    printf("all bytes %" PRIu64 "\n", sum.bytes);
-    put("sum", &sum);
-    if (how.derive)
-        put_derived(&cfi, described, sum.derived);
+    for (; optind < argc; optind++)
+        if (!read_one(argv[optind], &how)) {
+            fprintf(stderr, "%s\n", image.error);
+            return 1;
+        }
     return 0;
 }

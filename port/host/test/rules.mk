@@ -10,23 +10,31 @@ HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
 HOST_SANITIZERS := -DSFU_GROW_BY_ONE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 
-$(HOST)/equal: port/host/test/equal.c port/host/common/abi.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) port/host/test/equal.c port/host/common/abi.c port/host/common/image.c sfu.c -lelf -o $@
-
-$(HOST)/truth: port/host/test/truth.c port/host/common/abi.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/abi.c port/host/common/image.c sfu.c -ldw -lelf -o $@
+# Programs of tests are linked with the tools' objects: host_program NAME, SOURCES, LIBRARIES.
+define host_program
+$(HOST)/$(1): $(call tool_objects,port/host/test/$(1).c $(2))
+	@mkdir -p $$(@D)
+	@$(CC) $$^ $(3) -o $$@
+endef
+HOST_IMAGE := port/host/common/abi.c port/host/common/image.c sfu.c
+$(call tool_objects,$(addprefix port/host/test/,equal.c truth.c lookups.c reads.c decodes.c)): $(HOST_HEADERS)
+$(call tool_objects,port/host/test/decodes.c): TOOLS_FLAGS += -Iport/host/code
+$(call tool_objects,port/host/test/lookups.c): TOOLS_FLAGS += -Iport/fast
+$(eval $(call host_program,equal,$(HOST_IMAGE),-lelf))
+$(eval $(call host_program,truth,$(HOST_IMAGE),-ldw -lelf))
 
 # callgrind counts the instructions of sfu_find and of look_up, which is a part of a loop: here it is a function.
-$(HOST)/lookups: port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c \
-    port/fast/sfu_fast.c port/fast/sfu_fast.h \
-    $(HOST_HEADERS) | $(TC)
+$(HOST)/lookups: $(call tool_objects,port/host/test/lookups.c $(HOST_IMAGE)) port/fast/sfu_fast.c port/fast/sfu_fast.h
 	@mkdir -p $(@D)
 	@sed 's/^INLINE \(.* \*look_up(\)/OUT_OF_LINE \1/' port/fast/sfu_fast.c >$@.c
 	@grep -q '^OUT_OF_LINE .* \*look_up(' $@.c
-	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c $@.c \
-	    -lelf -o $@
+	@$(CC) $(HOST_FLAGS) -Iport/fast $(filter %.o,$^) $@.c -lelf -o $@
+
+# What counts instructions.
+$(HOST)/insns.so: test/tools/bench/insns.c test/tools/bench/plugin.sh
+	@test/tools/toolchain/install.sh core cross
+	@test/tools/bench/plugin.sh $@
+suite-host-proportion suite-host-code-hostile suite-host-trace-lost: $(HOST)/insns.so
 
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
@@ -62,22 +70,25 @@ disagree: build/tools/sfu-gen | $(TC)
 	@python3 port/host/test/disagree.py $(IMAGES)
 
 # sfu-gen but for its fast walker, which the test breaks.
-$(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
+$(HOST)/gen-but-fast.o: $(call tool_objects,$(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)))
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) -O1 -r -nostdlib $(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)) -o $@
+	@$(CC) -r -nostdlib $^ -o $@
 	@echo $(TOOLS_GEN_LIBS) >$(@:.o=.libraries)
 suite-host-faults: $(HOST)/gen-but-fast.o
 suite-host-options: build/tools/sfu-lint $(HOST)/rows
 
 # The tools under the sanitizers share their objects. build/tools/sfu-NAME comes first: it makes the tool's help text.
+# Each is linked with many.c, which runs its main() as often as it is asked.
+$(addprefix $(HOST)/sanitized/port/host/,gen/sfu_gen.o lint/sfu_lint.o trace/sfu_trace.o): HOST_MAIN := -Dmain=tool_main
 $(HOST)/sanitized/%.o: %.c $(HOST_HEADERS) port/host/rules.mk port/host/test/rules.mk | build/tools/sfu-gen \
     build/tools/sfu-lint build/tools/sfu-trace
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW) $(HOST_SANITIZERS) -c $< -o $@
+	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW) $(HOST_SANITIZERS) \
+	    $(HOST_MAIN) -c $< -o $@
 
 # host_sanitized TOOL, SOURCES, LIBRARIES
 define host_sanitized
-$(HOST)/$(1)-sanitized: $$(patsubst %.c,$(HOST)/sanitized/%.o,$(2))
+$(HOST)/$(1)-sanitized: $$(patsubst %.c,$(HOST)/sanitized/%.o,$(2) port/host/test/many.c)
 	@$(CC) $(HOST_SANITIZERS) $$^ $(3) -o $$@
 endef
 $(eval $(call host_sanitized,sfu-gen,$(TOOLS_GEN),$$(TOOLS_GEN_LIBS)))
@@ -128,20 +139,14 @@ suite-host-proportion: tools
 	@test/run.sh host-proportion python3 port/host/test/proportion.py
 
 # What reads machine code, as objects: one of them is replaced by one with a fault.
-HOST_CODE := $(HOST)/reads.d
-$(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) port/host/rules.mk | $(TC)
-	@mkdir -p $(HOST_CODE) && rm -f $(HOST_CODE)/*.o
-	@cd $(HOST_CODE) && $(CC) $(TOOLS_FLAGS:-I%=-I$(CURDIR)/%) -I$(CURDIR) $(TOOLS_CODE_FLAGS) -O1 -g -c \
-	    $(addprefix $(CURDIR)/,$< $(TOOLS_CODE) $(TOOLS_LIBRARY))
-	@echo $(TOOLS_CODE_FLAGS) >$@.flags
-	@echo $(TOOLS_GEN_LIBS) >$@.libraries
-	@echo $(HOST_CODE)/*.o >$@.objects
-	@$(CC) $(HOST_CODE)/*.o $(TOOLS_GEN_LIBS) -o $@
+$(eval $(call host_program,reads,$(TOOLS_CODE) $(TOOLS_LIBRARY),$$(TOOLS_GEN_LIBS)))
+$(HOST)/reads.objects: $(HOST)/reads
+	@echo $(TOOLS_CODE_FLAGS) >$(<).flags
+	@echo $(TOOLS_GEN_LIBS) >$(<).libraries
+	@echo $(call tool_objects,port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY)) >$@
 
 # What the reader says of instructions of RISC-V and ARM, beside objdump.
-$(HOST)/decodes: port/host/test/decodes.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
-	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -Iport/host/code $(TOOLS_CODE_FLAGS) $(filter %.c,$^) $(TOOLS_GEN_LIBS) -o $@
+$(eval $(call host_program,decodes,$(TOOLS_CODE) $(TOOLS_LIBRARY),$$(TOOLS_GEN_LIBS)))
 
 CHECK += host-code-decoder
 .PHONY: suite-host-code-decoder
@@ -183,7 +188,7 @@ fuzz-facts: $(HOST)/facts $(FACTS_RUN)
 CODE_SUITES := facts trust hostile
 CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
-$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads $(HOST)/rows build/tools/sfu-gen \
+$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads.objects $(HOST)/rows build/tools/sfu-gen \
     $(HOST)/sfu-gen-sanitized | $(TC)
 	@$(if $(filter trust,$*),test/tools/toolchain/toolchain.sh riscv >/dev/null)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*

@@ -26,6 +26,7 @@ import time
 sys.dont_write_bytecode = True
 import gen
 from gen import GCC, Wrong, must, read, test, write
+from many import Many
 
 OUT = "build/host"
 WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
@@ -1497,12 +1498,12 @@ def guest_wrong(directory):
 # ---- hostile ----
 
 NEVER = re.compile(rb"Sanitizer|runtime error|Assertion|stack smashing")
+sanitized = Many(SANITIZED, WORK, LIMIT)
 
 
 def survives(*arguments, stdin=None, one_line=True):
     """Status 0 or 1, nothing from a sanitizer, and one line that says why. Returns the status."""
-    done = subprocess.run([SANITIZED, *arguments], capture_output=True, check=False, timeout=LIMIT,
-                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
+    done = sanitized.run(*arguments, stdin=stdin, text=False)
     must(not NEVER.search(done.stderr), "%s: %s" % (arguments, done.stderr[:600].decode("latin-1")))
     must(done.returncode in (0, 1), "%s: status %d" % (arguments, done.returncode))
     must(done.returncode == 0 or not one_line or b"sfu-trace: " in done.stderr.splitlines()[-1:][0], "no reason")

@@ -92,8 +92,10 @@ update() {
     say "apt-get update had errors; going on with what there is"
 }
 
+# A machine that loses its power meanwhile is installed anew: dpkg need not wait for the disk at each file.
 apt_install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o Dpkg::Options::=--force-unsafe-io \
         -o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 "$@" >/dev/null
 }
 
