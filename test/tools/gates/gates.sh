@@ -90,7 +90,7 @@ switches() {
         return
         ;;
     esac
-    "$here/switches.sh" "$out" >"$out/switches.now"
+    "$here/switches.sh" "$out" "$out" >"$out/switches.now"
     none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
     none 'a build for one CPU has nothing of RISC-V and ARM' \
         "$(grep 'built by SFU_ABI' "$out/switches.now" | grep '[1-9]')"

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# switches.sh OUT: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it,
-# and the stack that a panic needs. By Debian 12's gcc, which the budget has, too.
+# switches.sh OUT [MEASURED]: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it,
+# and the stack that a panic needs. By Debian 12's gcc, which the budget has, too: MEASURED is where budget.sh has just
+# left its objects.
 set -eu
 out=$1
+measured=${2-}
 here=$(dirname "$0")
 rm -rf "$out/switches"
 mkdir -p "$out/switches"
@@ -55,6 +57,10 @@ object() {
     cpu=$1 opt=$2 file=$3
     object=$out/switches/$(echo "$*" | tr ' /' -+)
     shift 3
+    case ${measured:+$file $*} in
+    'sfu.c -DSFU_NO_STRINGS') object=$measured/gcc12-$cpu-${opt#-} ;;
+    'port/fast/sfu_fast.c ') object=$measured/gcc12-$cpu-${opt#-}-fast ;; # without messages, of which it has none
+    esac
     # shellcheck disable=SC2046  # words
     [ -f "$object.o" ] || $(compiler "$cpu") -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" \
         -fcallgraph-info=su -c "$file" -o "$object.o"
