@@ -49,7 +49,8 @@ left() {
         "$(for suite; do
             case " $first " in *" $suite "*) ;; *) echo "${suite%%-*}" ;; esac
         done | sort | uniq -c | sort -k1,1nr -k2 |
-            awk '{ printf "%s%s%s", (NR > 1 ? ", " : ""), $2, ($1 > 1 ? " " $1 : "") }'). make list says what each shows."
+            awk '{ printf "%s%s%s", (NR > 1 ? ", " : ""), $2, ($1 > 1 ? " " $1 : "") }')." \
+        "make list says what each shows."
 }
 
 summary() {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# switches.sh OUT [MEASURED]: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it,
-# and the stack that a panic needs. By Debian 12's gcc, which the budget has, too: MEASURED is where budget.sh has just
-# left its objects.
+# switches.sh OUT [MEASURED]: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch
+# saves of it, and the stack that a panic needs. By Debian 12's gcc, which the budget has, too: MEASURED is where
+# budget.sh has just left its objects.
 set -eu
 out=$1
 measured=${2-}
