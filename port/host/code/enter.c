@@ -268,8 +268,8 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     return !ends_at(t->code, next);
 }
 
-/* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the CPU,
- * which has another SP there. */
+/* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
+ * CPU, which has another SP there. */
 static bool enters(struct trial *t, struct code_state *state)
 {
     static const struct code_value unknown;

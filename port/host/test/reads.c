@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE...: what port/host/code makes of each function with call frame
- * information, in bytes: one on a line; with -d also how many bytes of code without have rows, and which. -t, -s: where
- * an interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's syscall
- * enters. A line "sum" is the last one of an image without -d.
+ * reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE...: what port/host/code makes of each function with call
+ * frame information, in bytes: one on a line; with -d also how many bytes of code without have rows, and which.
+ * -t, -s: where an interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's
+ * syscall enters. A line "sum" is the last one of an image without -d.
  */
 #include "code/code.h"
 
