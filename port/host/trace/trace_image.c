@@ -492,7 +492,7 @@ bool image_open_own(struct trace_image *image)
 static bool read_code(struct cfi *cfi, struct cfi_spans *spans, const struct kept *kept)
 {
     const uint64_t start = cfi->image->header.e_entry & ~(uint64_t)abi_is_arm(cfi->image->abi);
-    const struct code_entry_point entry = {start, 0, CODE_START, true};
+    struct code_entry_point entry = {.addr = start, .kind = CODE_START, .exact = true};
     const struct code_how how = {.derive = true,
                                  .find = true,
                                  .entries = &entry,
