@@ -130,6 +130,30 @@ struct sfu_cortexm_order {
 };
 #define SFU_CORTEXM_NOT_SAVED 255
 
+/* A struct sfu_cortexm_order as it is initialised. */
+#define SFU_CORTEXM_ORDER(r4, r8, exc_return, words, fpu)                                                          \
+    {                                                                                                              \
+        r4, r8, exc_return, words, fpu                                                                             \
+    }
+
+/* The orders of some systems, by the names of their ports: static const struct sfu_cortexm_order order =
+ * SFU_TASK_FREERTOS_CM33; of those that keep everything on the task's stack. FreeRTOS: without configENABLE_MPU;
+ * NTZ: without TrustZone. ThreadX: the saved SP is tx_thread_stack_ptr. RT-Thread: without an FPU; sp. */
+#define SFU_TASK_FREERTOS_CM0      SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
+#define SFU_TASK_FREERTOS_CM3      SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_FREERTOS_CM4F     SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
+#define SFU_TASK_FREERTOS_CM7      SFU_TASK_FREERTOS_CM4F
+#define SFU_TASK_FREERTOS_CM33_NTZ SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
+#define SFU_TASK_FREERTOS_CM33     SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
+#define SFU_TASK_RIOT_CM0          SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
+#define SFU_TASK_RIOT_CM3          SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
+#define SFU_TASK_RIOT_CM4F         SFU_TASK_RIOT_CM3
+#define SFU_TASK_THREADX_CM0       SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
+#define SFU_TASK_THREADX_CM3       SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
+#define SFU_TASK_THREADX_CM4       SFU_TASK_THREADX_CM3
+#define SFU_TASK_RTTHREAD_CM0      SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM3      SFU_TASK_FREERTOS_CM0
+
 /* Prints the trace of a task that does not run and whose saved SP is SAVED, in a fault's handler or anywhere else.
  * Nothing is printed but a line if SAVED cannot be read, or does not lead to an exception frame of a task: the order is
  * another one, or SAVED is damaged. Returns the code that ended the walk, or SFU_E_STACK. */

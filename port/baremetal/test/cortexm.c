@@ -698,12 +698,11 @@ static const struct {
     const char *name;
     struct sfu_cortexm_order order;
 } systems[] = {
-    {"cm3", {0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8}}, /* FreeRTOS: its ports */
-    {"cm4f", {0, 4, 8, 9, 9}},
-    {"cm33", {2, 6, 1, 10, 10}},
-    {"cm33-secure", {3, 7, 2, 11, 11}},
-    {"riot-m0", {5, 1, 0, 9, 9}},
-    {"riot", {1, 5, 0, 9, 1}},
+    {"cm3", SFU_TASK_FREERTOS_CM3},       {"cm4f", SFU_TASK_FREERTOS_CM4F},
+    {"cm33", SFU_TASK_FREERTOS_CM33_NTZ}, {"cm33-secure", SFU_TASK_FREERTOS_CM33},
+    {"riot-m0", SFU_TASK_RIOT_CM0},       {"riot", SFU_TASK_RIOT_CM3},
+    {"threadx-m0", SFU_TASK_THREADX_CM0}, {"threadx", SFU_TASK_THREADX_CM4},
+    {"rtthread", SFU_TASK_RTTHREAD_CM3},
 };
 
 /* Saves WORDS words of FROM, the last one highest, below *TO. */
@@ -717,20 +716,21 @@ static void save(uint32_t **to, const uint32_t *from, unsigned words)
 static uint32_t *save_as(const char *name, const struct sfu_cortexm_entry *entry, uint32_t *to)
 {
     static const uint32_t floats[16] = {0xf0, 0xf1}, others[2] = {0x5ec, 0x11};
-    const bool has_fpu = (entry->exc_return & 0x10) == 0;
+    const bool has_fpu = (entry->exc_return & 0x10) == 0,
+               floats_last = equal(name, "riot") || equal(name, "threadx");
 
-    if (has_fpu && !equal(name, "riot"))
+    if (has_fpu && !floats_last)
         save(&to, floats, 16);
     if (equal(name, "cm4f"))
         save(&to, &entry->exc_return, 1);
-    if (equal(name, "riot-m0")) {
+    if (equal(name, "riot-m0") || equal(name, "threadx-m0")) {
         save(&to, entry->r4_to_r11, 4);
         save(&to, entry->r4_to_r11 + 4, 4);
     } else
         save(&to, entry->r4_to_r11, 8);
-    if (has_fpu && equal(name, "riot"))
+    if (has_fpu && floats_last)
         save(&to, floats, 16);
-    if (!equal(name, "cm4f") && !equal(name, "cm3"))
+    if (!equal(name, "cm4f") && !equal(name, "cm3") && !equal(name, "rtthread"))
         save(&to, &entry->exc_return, 1);
     if (equal(name, "cm33") || equal(name, "cm33-secure"))
         save(&to, others, equal(name, "cm33") ? 1 : 2);
