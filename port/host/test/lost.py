@@ -71,6 +71,16 @@ def core_at_breakpoint(program):
     must(": " in said and "0xcc" in said, "no padding: " + said[-200:])
     top = re.search(rb"#0 +(0x[0-9a-f]+)", run(TRACE, "--core=" + core, padded)[0])[1]
     must(int(top, 16) == pc, "padding: %s instead of 0x%x" % (top, pc))
+    operand = compiled("operand", PROGRAM.replace("int leaf(", "int unused(int x) { return x; }\n"
+                       '__asm__(".text; .globl operand; .type '
+                       'operand, @function; operand: mov $0xcc000000, %eax; nop; ret; .size operand, .-operand");\n'
+                       "__attribute__((noinline)) int leaf("))
+    said = gdb(operand, "break main", "run", "set $pc=(long)&operand", "break *(long)&operand+5", "continue",
+               "generate-core-file " + core, "print/x $pc", "x/1bx $pc-1")
+    pc = int(re.search(r"\$1 = (0x[0-9a-f]+)", said)[1], 16)
+    must("0xcc" in said, "no operand: " + said[-200:])
+    top = re.search(rb"#0 +(0x[0-9a-f]+)", run(TRACE, "--core=" + core, operand)[0])[1]
+    must(int(top, 16) == pc, "operand: %s instead of 0x%x" % (top, pc))
 
 
 # ---- a program that was moved ----

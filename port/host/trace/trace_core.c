@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace --core: what has been kept of a process or a machine. */
+#include "code/code.h"
 #include "trace.h"
 #include "trace_machine.h"
 #include "trace_process.h"
@@ -74,6 +75,35 @@ static void place_core_images(struct core *core)
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
 
+/* Whether an instruction of IMAGE may start at ADDR: the last byte of an operand may look like int3. The instructions
+ * from the start of the function on say so, one behind the other, as far as they are known. */
+static bool may_start_at(struct trace_image *image, uint64_t addr)
+{
+    const struct code_cpu *cpu = code_cpu(&image->image);
+    const struct symbol *function = image_is_object(image) ? NULL : image_symbol(&image->image, addr);
+    struct code_text text;
+    struct code_fact fact;
+    void *decoder;
+    uint64_t at;
+
+    if (cpu == NULL || function == NULL || !function->function || addr - function->addr > 1 << 20)
+        return true;
+    text = (struct code_text){image_instructions(&image->image, function->addr, addr + 1 - function->addr),
+                              function->addr, addr + 1};
+    if (text.bytes == NULL)
+        return true;
+    decoder = cpu->open != NULL ? cpu->open(&image->image) : NULL;
+    for (at = text.start; at < addr; at += fact.size) {
+        memset(&fact, 0, sizeof fact);
+        cpu->decode(decoder, &text, at, &fact);
+        if (fact.size == 0)
+            break;
+    }
+    if (cpu->close != NULL)
+        cpu->close(decoder);
+    return at <= addr;
+}
+
 /* Whether the instruction that ends before PC is x86_64's int3 (0xcc, or 0xcd 3), as far as that is known. A debugger
  * has put the PC back to the place of its own breakpoint, and what it writes is the program's own code. Behind a
  * breakpoint of the program it has left the PC; but at the start of a function it is rather its own, because linkers
@@ -87,6 +117,8 @@ static bool is_behind_int3(const struct core *core, struct trace_space *space, u
     if (pc < sizeof bytes || !space_read(space, pc - sizeof bytes, bytes, sizeof bytes))
         return !core->notes.by_debugger;
     if (bytes[1] != 0xcc && (bytes[0] != 0xcd || bytes[1] != 3))
+        return false;
+    if (image != NULL && !may_start_at(image, pc - image->slide - (bytes[1] == 0xcc ? 1 : 2)))
         return false;
     return !core->notes.by_debugger || image == NULL || symbols_name(image, pc - image->slide, &offset) == NULL ||
            offset > 0;
