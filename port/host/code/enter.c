@@ -480,7 +480,9 @@ static bool state_of(const struct code_cpu *cpu, const struct cfi_row *row, stru
                                          is_ra && row->signed_ra, 0, 0};
 
         memset(&state->reg[regs[i]], 0, sizeof value);
-        if (rules[i]->control == RULE_DEREFERENCE)
+        if (rules[i]->control == RULE_DEREFERENCE && from == cpu->sp && rules[i]->offset < -row->cfa.offset)
+            state->reg[regs[i]] = value; /* an epilogue has loaded it, and leaves the rule standing */
+        else if (rules[i]->control == RULE_DEREFERENCE)
             state->slot[state->num++] = (struct code_slot){value, rules[i]->offset, BASE_CFA};
         else if (rules[i]->control == ((uint32_t)regs[i] << RULE_NUMBER | RULE_REGISTER) && rules[i]->offset == 0)
             state->reg[regs[i]] = value;

@@ -158,6 +158,12 @@ RESUMED = {
     "x86_64": """mov (%rdi), %rsp => r7+8 [cfa-8] r6+0\nmov 8(%rdi), %rbp => none\nmov 16(%rdi), %rcx => none
         push %rcx => none\nmov 24(%rdi), %rdi => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
 }
+# SP is not known, but its CFI is right. Behind the pop FP's rule is left standing, below SP.
+STANDING = {
+    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov (%rdi), %rsp => r7+16 [cfa-8] *
+        .cfi_adjust_cfa_offset 8\nadd $8, %rsp => r7+24 [cfa-8] *\n.cfi_adjust_cfa_offset -8
+        pop %rbp => r7+16 [cfa-8] *\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] *""",
+}
 # FP alone is overwritten.
 FP = {
     "x86_64": """mov %rbp, (%rdi) => r7+8 [cfa-8] r6+0\nmov $5, %ebp => r7+8 [cfa-8] r6+0\nnop => none
@@ -216,6 +222,7 @@ CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empt
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT, "a context that is entered": RESUMED,
+         "a rule that is left standing": STANDING,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
 
