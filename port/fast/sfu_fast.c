@@ -1473,14 +1473,17 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
     return true;
 }
 
-/* A step by the core where the frame's rule is known, so that the core need not find its row. */
-OUT_OF_LINE int apply_by_core(struct trace *v)
+/* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. If the frame's rule
+ * is known, the core need not find its row. */
+OUT_OF_LINE int step_by_core(struct trace *v)
 {
     const struct sfu_fast_rule *rule = v->last;
     const uint32_t how = rule->how;
     struct sfu_registers caller;
     struct sfu_row row;
 
+    if (how & NO_RULE)
+        return sfu_walk_step(&v->walk);
     if (find_saved(v, &caller))
         return sfu_walk_to(&v->walk, &caller);
     row.start = row.function = row.length = 0; /* a walk does not ask for them */
@@ -1496,13 +1499,6 @@ OUT_OF_LINE int apply_by_core(struct trace *v)
     row.trap_frame = how & TRAP;
     row.signed_ra = how & SIGNED;
     return sfu_apply(&v->walk, &row);
-}
-
-/* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. The row above is not
- * on the program's stack while the core has one of its own. */
-INLINE int step_by_core(struct trace *v)
-{
-    return v->last->how & NO_RULE ? sfu_walk_step(&v->walk) : apply_by_core(v);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
