@@ -429,8 +429,9 @@ def fill(s, lines):
         else:
             words, each = s.words(4 if row[1] else None), int(row[4])
             for at in range(0, len(words) - each + 1, each):
-                yield " ".join([row[2].format(a=words[at][0], k=words[at][0] & 0xffff, o=words[at][0] - s.sp), *(row[3].format(w=word)
-                    for _, word in words[at:at + each])]) + (row[5] or "")
+                addr = words[at][0]
+                row_words = [row[3].format(w=word) for _, word in words[at:at + each]]
+                yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp), *row_words]) + (row[5] or "")
 
 
 def filled(s, lines):
