@@ -97,7 +97,8 @@ static void put(void *ctx, char c) { (void)ctx; serial_echo_print((char[]){c, 0}
         Edit("build64/Makefile", "SYS_OBJS += system/sfu_panic.o", after=r"^\s+system/xhci\.o$"),
         Edit("build64/Makefile", "CFLAGS += -mno-red-zone", before=r"^INC_DIRS = "),
     ]
-    BUILD = ["cd build64 && PATH={sfu}/build/tools:$PATH make -j2 GIT=none LD='sfu-link --entry=flush:start ld' memtest.bin"]
+    BUILD = ["cd build64 && PATH={sfu}/build/tools:$PATH make -j2 GIT=none "
+             "LD='sfu-link --entry=flush:start ld' memtest.bin"]
     OBJECTS = ["build64/system/sfu_panic.o"]
     IMAGE, TABLES, BOOT = IMAGE, None, BOOT
     # Without DWARF: by symbols, and without the function that is inlined.

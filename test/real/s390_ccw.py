@@ -83,8 +83,8 @@ SCENARIOS = [
 
 
 class linked:  # pylint: disable=invalid-name
-    """s390-ccw, linked by sfu-link: no unwind flag, no linker script. It had no entry for program interruptions: that is
-    the assembly in the C file. Its new PSW is copied from memory, so that an option names the entry. Start-up code now
+    """s390-ccw, linked by sfu-link: no unwind flag, no linker script. It had no entry for program interruptions: that
+    is the assembly in the C file. Its new PSW is copied from memory, so that an option names the entry. Start-up code now
     calls main, to which it jumped: so the trace ends there."""
     TITLE = "s390-ccw, s390x, by sfu-link"
     CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
@@ -112,7 +112,7 @@ __asm__("pgm_entry: stmg %r0, %r15, 512\n aghi %r15, -304\n mvc 288(16, %r15), 0
         Edit("start.S", "    brasl %r14, main", instead=r"^\s+j\s+main.*\n"),
         Edit("Makefile", "OBJECTS += sfu_panic.o sfu_trace.o", after=r"^\s+virtio\.o virtio-scsi\.o"),
     ]
-    BUILD = [command.replace("CC=s390x", "CC='sfu-link --entry=pgm_entry:trap s390x", 1).replace("gcc CCAS", "gcc' CCAS", 1)
+    BUILD = [command.replace("CC=s390x-linux-gnu-gcc", "CC='sfu-link --entry=pgm_entry:trap s390x-linux-gnu-gcc'", 1)
              for command in BUILD]
     OBJECTS, IMAGE, TABLES, BOOT = ["sfu_panic.o", "sfu_trace.o"], IMAGE, None, BOOT
     SCENARIOS = [

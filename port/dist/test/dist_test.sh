@@ -203,8 +203,10 @@ END
     fi && "$tables/sfu-gen" -q --strict --check $work/ld/kernel.elf
 }
 exactly() {
-    placed sfu-link && [ $(($("$tables/sfu-gen" --small -q --size $work/ld/kernel.elf) + 15)) -ge \
-        $((0x$(readelf -SW $work/ld/kernel.elf | sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p'))) ]
+    placed sfu-link || return 1
+    local room
+    room=$(readelf -SW $work/ld/kernel.elf | sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    [ $(($("$tables/sfu-gen" --small -q --size $work/ld/kernel.elf) + 15)) -ge $((0x$room)) ]
 }
 test "lines for a linker script: ld and sfu-gen" placed ld
 test "lines for a linker script: ld.lld and sfu-gen" placed ld.lld

@@ -574,8 +574,8 @@ static void forget_last(void)
     memset(&last, 0, sizeof last);
 }
 
-/* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. What sfu-gen has
- * said of them names addresses of code. */
+/* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. What sfu-gen
+ * has said of them names addresses of code. */
 static bool take_last(const struct linked *now, uint64_t addr)
 {
     uint64_t code;
