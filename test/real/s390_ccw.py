@@ -84,8 +84,8 @@ SCENARIOS = [
 
 class linked:  # pylint: disable=invalid-name
     """s390-ccw, linked by sfu-link: no unwind flag, no linker script. It had no entry for program interruptions: that
-    is the assembly in the C file. Its new PSW is copied from memory, so that an option names the entry. Start-up code now
-    calls main, to which it jumped: so the trace ends there."""
+    is the assembly in the C file. Its new PSW is copied from memory, so that an option names the entry. Start-up code
+    now calls main, to which it jumped: so the trace ends there."""
     TITLE = "s390-ccw, s390x, by sfu-link"
     CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
     COPIES = {name: name for name in ("sfu_panic.h", "sfu_panic.c")}

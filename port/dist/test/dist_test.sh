@@ -205,7 +205,8 @@ END
 exactly() {
     placed sfu-link || return 1
     local room
-    room=$(readelf -SW $work/ld/kernel.elf | sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+    room=$(readelf -SW $work/ld/kernel.elf |
+        sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
     [ $(($("$tables/sfu-gen" --small -q --size $work/ld/kernel.elf) + 15)) -ge $((0x$room)) ]
 }
 test "lines for a linker script: ld and sfu-gen" placed ld
