@@ -121,7 +121,8 @@ test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.
 mine=$work/mine
 renamed() {
     make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
-    ! sed 's/sfu_link_data//g' $mine/* | grep '[^.L]sfu_\|SFU_' || return 1 # that name is sfu-link's
+    # These names are sfu-link's.
+    ! sed 's/sfu_link_data\|sfu_room//g' $mine/* | grep '[^.L]sfu_\|SFU_' || return 1
     for cpu in x86_64 aarch64 s390x; do
         if [ $cpu = x86_64 ]; then compiler=gcc; else compiler=$cpu-linux-gnu-gcc; fi
         $compiler -std=c99 -O2 -ffreestanding -c $mine/mine_panic.c -o $work/mine.o || return 1
