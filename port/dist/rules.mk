@@ -4,7 +4,7 @@
 CHECK += dist release
 
 .PHONY: dist release suite-dist suite-release
-## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm.h, *.ld, a tarball; PREFIX=mine_: renamed
+## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm, *.ld, a tarball; PREFIX=mine_: renamed
 # PREFIX is also a folder, that of `make install`.
 dist:
 	@python3 port/dist/dist.py build/dist $(if $(findstring /,$(PREFIX)),,$(PREFIX))

@@ -4,8 +4,7 @@
 # sfu in real programs. Not a part of `make check-all`, because it fetches and builds for minutes. Its own logic is.
 
 REAL := u_boot_aarch64 u_boot_x86_64 u_boot_riscv64 opensbi s390_ccw s390_ccw.linked \
-    trusted_firmware memtest86 \
-    memtest86.linked xen xen.derived
+    trusted_firmware memtest86 memtest86.linked xen xen.derived
 
 .PHONY: real real-freertos real-nuttx real-unikraft suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one

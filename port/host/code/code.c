@@ -1679,7 +1679,7 @@ static bool follow_piece(const struct code *code, struct code_state *state, uint
         if (!fact_at(code, pc, &fact))
             return false;
         code_step(code->cpu, state, &fact);
-        if (fact.flow == CODE_AWAY)
+        if (fact.flow == CODE_AWAY && fact.condition == 0)
             return state->reg[CODE_TARGET].base == BASE_NUMBER &&
                    state->reg[CODE_TARGET].k == wrapped(code->cpu, (int64_t)next);
         if (fact.condition != 0 || (fact.flow != CODE_NEXT && (fact.flow != CODE_JUMP || fact.by_register)))
