@@ -1352,71 +1352,70 @@ static bool test_kept_fp(void)
     return same(&fast, &target, s, 0, DEEP, &want, &by_core) && want.count >= 3;
 }
 
-/* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
-/* Ends a test whose condition does not hold: result() says which one. */
+/* The first condition of a test that did not hold, for result(). */
 static const char *wrong;
-#define MUST(condition)                                                                                            \
-    do {                                                                                                           \
-        if (!(condition)) {                                                                                        \
-            wrong = #condition;                                                                                    \
-            return false;                                                                                          \
-        }                                                                                                          \
-    } while (0)
 
-/* What is refused changes nothing. */
+static bool holds(bool condition, const char *text)
+{
+    if (!condition && wrong == NULL)
+        wrong = text;
+    return condition;
+}
+#define HOLDS(condition) holds((condition), #condition)
+
 static bool refused_sections(void)
 {
     struct sfu_section other;
     struct sfu_fast before;
+    bool good;
 
     memset(&fast, 0, sizeof fast);
-    MUST(sfu_fast_add(&fast, images, TABLES, NULL) == SFU_E_NO_SECTION);
-    MUST(!sfu_fast_remove(&fast, images, TABLES));
-    MUST(make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0));
-    MUST(make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0));
+    good = HOLDS(sfu_fast_add(&fast, images, TABLES, NULL) == SFU_E_NO_SECTION) &&
+           HOLDS(!sfu_fast_remove(&fast, images, TABLES)) &&
+           HOLDS(make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0)) &&
+           HOLDS(make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0));
     tables[0].section.next = &tables[1].section;
     before = fast;
-    MUST(sfu_fast_add(&fast, images, 1, &tables[0].section) == SFU_E_CONCATENATED);
-    MUST(memcmp(&before, &fast, sizeof fast) == 0);
+    good = good && HOLDS(sfu_fast_add(&fast, images, 1, &tables[0].section) == SFU_E_CONCATENATED) &&
+           HOLDS(memcmp(&before, &fast, sizeof fast) == 0);
     tables[0].section.next = NULL;
-    MUST(sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK);
+    good = good && HOLDS(sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK);
     other = tables[1].section;
     other.abi = HOST_ABI == SFU_AMD64 ? SFU_S390X : SFU_AMD64;
     before = fast;
-    MUST(sfu_fast_add(&fast, &images[1], 1, &other) == SFU_E_ABI);
-    MUST(memcmp(&before, &fast, sizeof fast) == 0);
-    return true;
+    return good && HOLDS(sfu_fast_add(&fast, &images[1], 1, &other) == SFU_E_ABI) &&
+           HOLDS(memcmp(&before, &fast, sizeof fast) == 0);
 }
 
 /* An index of images[0], which refused_sections() has added. */
 static bool refused_memory(void)
 {
-    size_t bytes;
+    size_t bytes, i;
 
     memset(indexes[0], 0x5a, sizeof indexes[0]);
     bytes = sfu_fast_index_size(&images[0]);
-    MUST(bytes != 0 && bytes <= sizeof indexes[0]);
-    MUST(!sfu_fast_set_index(&images[0], indexes[0], bytes - 1));
-    MUST(sfu_fast_set_index(&images[0], indexes[0], bytes));
-    for (size_t i = bytes; i < sizeof indexes[0]; i++)
-        MUST(((const uint8_t *)indexes[0])[i] == 0x5a);
+    if (!HOLDS(bytes != 0 && bytes <= sizeof indexes[0]) ||
+        !HOLDS(!sfu_fast_set_index(&images[0], indexes[0], bytes - 1)) ||
+        !HOLDS(sfu_fast_set_index(&images[0], indexes[0], bytes)))
+        return false;
+    for (i = bytes; i < sizeof indexes[0]; i++)
+        if (!HOLDS(((const uint8_t *)indexes[0])[i] == 0x5a))
+            return false;
     return true;
 }
 
+/* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
 static bool test_refusals(void)
 {
     if (!refused_sections() || !refused_memory())
         return false;
     tables[1].section.flags &= (uint8_t)~F_SORTED;
-    MUST(sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK);
-    MUST(sfu_fast_index_size(&images[1]) == 0);
-    MUST(!sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]));
-    MUST(!sfu_fast_remove(&fast, &images[2], TABLES - 2));
-    MUST(!sfu_fast_remove(&fast, &images[0], 0));
-    MUST(sfu_fast_sections(&fast) == &tables[1].section);
-    MUST(sfu_fast_remove(&fast, images, TABLES));
-    MUST(sfu_fast_sections(&fast) == NULL);
-    return true;
+    return HOLDS(sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK) &&
+           HOLDS(sfu_fast_index_size(&images[1]) == 0) &&
+           HOLDS(!sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1])) &&
+           HOLDS(!sfu_fast_remove(&fast, &images[2], TABLES - 2)) &&
+           HOLDS(!sfu_fast_remove(&fast, &images[0], 0)) && HOLDS(sfu_fast_sections(&fast) == &tables[1].section) &&
+           HOLDS(sfu_fast_remove(&fast, images, TABLES)) && HOLDS(sfu_fast_sections(&fast) == NULL);
 }
 
 /* ---- Many sections ---- */

@@ -460,6 +460,16 @@ bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row)
            (from == cpu->sp || (from == cpu->fp && row->fp.control == RULE_DEREFERENCE));
 }
 
+/* Whether RULE says that its register's value is in a register as it is: in its own, or in another one, which longjmp
+ * has loaded it into. FROM is the one that the CFA is counted from. */
+static bool is_kept_in(const struct code_cpu *cpu, const struct sfu_rule *rule, unsigned from)
+{
+    const unsigned reg = rule->control >> RULE_NUMBER;
+
+    return rule->control == ((uint32_t)reg << RULE_NUMBER | RULE_REGISTER) && rule->offset == 0 &&
+           reg < CODE_REAL && reg != cpu->sp && reg != from;
+}
+
 /* What ROW says in STATE: where SP or FP, what FP was, and RA are, counted from the CFA. Returns false if it counts
  * from another register, or from more than the frame. s390x: R15 has been saved behind R14, of which rows say
  * nothing. */
@@ -484,8 +494,8 @@ static bool state_of(const struct code_cpu *cpu, const struct cfi_row *row, stru
             state->reg[regs[i]] = value; /* an epilogue has loaded it, and leaves the rule standing */
         else if (rules[i]->control == RULE_DEREFERENCE)
             state->slot[state->num++] = (struct code_slot){value, rules[i]->offset, BASE_CFA};
-        else if (rules[i]->control == ((uint32_t)regs[i] << RULE_NUMBER | RULE_REGISTER) && rules[i]->offset == 0)
-            state->reg[regs[i]] = value;
+        else if (is_kept_in(cpu, rules[i], from))
+            state->reg[rules[i]->control >> RULE_NUMBER] = value;
         else
             return false;
     }

@@ -195,9 +195,9 @@ static const struct facts facts[] = {
     {0xa7, 0x0, 0x3, 0, NOTHING},
     {0xa7, 0x8, 0xd, 0, BYTE1},
     {0xa7, 0xe, 0xf, 0, NOTHING},
-    /* S, RRE: stidp; sck, stck, sckc, stckc, spt, stpt, spka; ipk; ptlb; spx, stpx, stap; sac; ipm, ivsk, iac; epar,
-     * esar; cksm; sar, ear; msr; mvst; clst, srst; stcke, sacf, stckf; srnm; stfpc, lfpc; tre, cu21, cu12; stfle, stfl;
-     * etnd; tend, niai, tabort */
+    /* S, RRE: stidp; sck, stck, sckc, stckc, spt, stpt, spka; ipk; ptlb; spx, stpx, stap; sac; servc; ipm, ivsk, iac;
+     * epar, esar; cksm; sar, ear; msr; mvst; clst, srst; stcke, sacf, stckf; srnm; stfpc, lfpc; tre, cu21, cu12; stfle,
+     * stfl; etnd; tend, niai, tabort */
     {0xb2, 0x02, 0x02, 8, AT_12},
     {0xb2, 0x04, 0x04, 0, NOTHING},
     {0xb2, 0x05, 0x05, 8, AT_12},
@@ -211,6 +211,7 @@ static const struct facts facts[] = {
     {0xb2, 0x10, 0x10, 0, NOTHING},
     {0xb2, 0x11, 0x12, 4, AT_12},
     {0xb2, 0x19, 0x19, 0, NOTHING},
+    {0xb2, 0x20, 0x20, 0, NOTHING},
     {0xb2, 0x22, 0x24, 0, BYTE3},
     {0xb2, 0x26, 0x27, 0, BYTE3},
     {0xb2, 0x41, 0x41, 0, RRE_PAIRS},
@@ -709,6 +710,9 @@ static void write_at(struct code_fact *fact, unsigned reg)
 static void write_by_register(struct code_fact *fact, const uint8_t *p)
 {
     switch (p[0] << 8 | p[1]) {
+    case 0xb220: /* servc, whose block begins with 8 bytes that it may change */
+        code_write(fact, (uint8_t)low(p[3]), 0, 8);
+        return;
     case 0xb255:
         code_write(fact, (uint8_t)high(p[3]), 0, 1);
         return;

@@ -571,15 +571,18 @@ static bool is_other_way(const struct code_state *state, const struct cfi_row *l
 
 /* Whether ROW, which holds at PC as far as CFI says, counts from an SP or FP of which STATE does not know what it
  * is, and the code shows that it is not what ROW says. One that the code has taken from elsewhere must be shown to
- * be right: behind it another thread may go on, whose frame has the shape that ROW says, or nobody does (longjmp).
- * */
+ * be right: behind it another thread may go on, whose frame has the shape that ROW says, or nobody does
+ * (longjmp). */
 static bool is_refuted_by_end(const struct trust *t, uint64_t pc, const struct code_state *state,
                               const struct cfi_row *row)
 {
-    const struct code_value *from = &state->reg[row->cfa.control >> RULE_NUMBER];
+    const struct code_value *from;
     enum code_bearing bearing;
 
-    if (state->caller != CALLER_KNOWN || !code_counts_from(t->cpu, row) || from->base != BASE_UNKNOWN)
+    if (state->caller != CALLER_KNOWN || !code_counts_from(t->cpu, row))
+        return false;
+    from = &state->reg[row->cfa.control >> RULE_NUMBER];
+    if (from->base != BASE_UNKNOWN)
         return false;
     bearing = code_bears_out(t->all, pc, row);
     return bearing == CODE_CONTRADICTS || (bearing == CODE_UNDECIDED && from->k == CODE_GONE);

@@ -11,7 +11,8 @@
 
 enum { MAX_MOVES = 16, MAX_DELTAS = MAX_MOVES * MAX_MOVES + 1 };
 
-/* The distances by which sections have moved, and by which words change that have addresses and differences of them. */
+/* The distances by which sections have moved, and by which words change that have addresses and differences of them:
+ * modulo 2^64, because something may move down. */
 struct deltas {
     uint64_t moves[MAX_MOVES], list[MAX_DELTAS];
     unsigned num_moves, num;
@@ -268,7 +269,7 @@ static bool same_bytes(const struct bytes_of *of)
 
 static bool has_room(const struct linked *l, const struct section *s)
 {
-    return (s->flags & SHF_ALLOC) != 0 && l->addr - s->addr < s->size;
+    return (s->flags & SHF_ALLOC) != 0 && s->addr <= l->addr && l->addr - s->addr < s->size;
 }
 
 /* Whether the sections are the same, and where A's room is B's is. Collects by how much they have moved. */

@@ -248,14 +248,16 @@ bool faults_match(struct faults *faults, struct tracer *t, const struct binary *
     return false;
 }
 
-bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function)
+bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function,
+                     uint64_t pc)
 {
     unsigned i;
 
     for (i = 0; i < faults->count; i++) {
         struct fault *f = &faults->list[i];
 
-        if (concerns(f, cpu, image) && fnmatch(f->function, function, 0) == 0 && strcmp(f->table, "none") == 0) {
+        if (concerns(f, cpu, image) && fnmatch(f->function, function, 0) == 0 && strcmp(f->table, "none") == 0 &&
+            (strcmp(f->instruction, ".") == 0 || code_matches(f, image, pc))) {
             f->matched++;
             return true;
         }

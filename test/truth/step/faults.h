@@ -49,9 +49,9 @@ void faults_use(struct faults *faults, const struct cpu *cpu, const struct binar
 bool faults_match(struct faults *faults, struct tracer *tracer, const struct binary *image, const struct regs *regs,
                   const struct mistake *mistake);
 
-/* Whether FUNCTION is listed as one that has no table; counts it if so. */
-bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image,
-                     const char *function);
+/* Whether FUNCTION is listed as one that has no table, or none at PC; counts it if so. */
+bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function,
+                     uint64_t pc);
 
 /* The row's rule for FIELD, as the list writes it. */
 void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field);

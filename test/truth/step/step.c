@@ -78,7 +78,7 @@ static bool has_no_table(void *ctx, uint64_t pc)
     if (run->gaps || pc - run->image.code_start >= run->image.code_size)
         return true;
     return s != NULL && (strncmp(s->name, "notable_", 8) == 0 ||
-                         faults_no_table(run->faults, run->machine.cpu, &run->image, s->name));
+                         faults_no_table(run->faults, run->machine.cpu, &run->image, s->name, pc));
 }
 
 /* Everything that a line of FAULTS.md would need. SEEN: the caller as the walk has it, NULL if it has none. */

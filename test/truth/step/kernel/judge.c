@@ -121,7 +121,8 @@ static bool is_known(struct options *options, struct kernel *k, const struct mis
         return false;
     if (faults_match(&options->faults, &k->tracer, &k->image, &regs, mistake))
         return true;
-    return code == SFU_E_NO_FDE && s != NULL && faults_no_table(&options->faults, options->cpu, &k->image, s->name);
+    return code == SFU_E_NO_FDE && s != NULL &&
+           faults_no_table(&options->faults, options->cpu, &k->image, s->name, frame->pc);
 }
 
 /* A line "place ...": see print_place of stepper.c. Returns false if it is malformed. */
