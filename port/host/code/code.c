@@ -148,7 +148,7 @@ static bool is_place(const struct code_state *state, const struct code_value *at
                                                            k > -LOW_CORE && k < LOW_CORE)));
 }
 
-/* A number below is no address. Slots that numbers leave to what is more important. */
+/* A number below is no address, nor is one as little below 0. Slots that numbers leave to what is more important. */
 enum { MIN_ADDRESS = 4096, SLOTS_LEFT = 16 };
 
 /* Whether VALUE in a word of AT is of use later. Of numbers those are that start-up code goes on at, and addresses of
@@ -156,7 +156,8 @@ enum { MIN_ADDRESS = 4096, SLOTS_LEFT = 16 };
 static bool is_useful(const struct code_state *state, const struct code_value *at, const struct code_value *value)
 {
     if (value->base == BASE_NUMBER && state->caller != CALLER_NONE)
-        return value->k >= MIN_ADDRESS && at->base > BASE_NEAR && state->num < CODE_SLOTS - SLOTS_LEFT;
+        return (value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && at->base > BASE_NEAR &&
+               state->num < CODE_SLOTS - SLOTS_LEFT;
     return (value->base > BASE_NEAR || value->base == BASE_NUMBER) && state->num < CODE_SLOTS;
 }
 
@@ -1112,6 +1113,16 @@ static void free_edge(struct code_edges *edges, struct code_edge *edge)
     free(edge);
 }
 
+/* Whether STATE, that of a jump to a function, has left an address of code where that finds its return address. */
+static bool leaves_address(const struct code *code, const struct code_state *state)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_value ra = cpu->link ? state->reg[cpu->ra] : load(state, &state->reg[cpu->sp], 0);
+    const uint64_t addr = (cpu->word == 4 ? (uint32_t)ra.k : (uint64_t)ra.k) & ~(uint64_t)cpu->mode;
+
+    return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
+}
+
 /* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
 {
@@ -1134,9 +1145,11 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     edge = find_edge(&code->edges, target);
     if (edge != NULL) {
         unit->dirty |= code_join(code->cpu, &edge->state, state);
+        edge->bare |= !leaves_address(code, state);
         return;
     }
     edge = new_edge(&code->edges, target);
+    edge->bare = !leaves_address(code, state);
     edge->state = *state;
     edge->next = unit->edges;
     unit->edges = edge;
@@ -1162,6 +1175,7 @@ static struct code_edge **forget_edge(struct code *code, struct code_edge **at)
 
     if (edge->begins != 0) {
         code_begin(code->cpu, &edge->state, (enum code_kind)(edge->begins - 1));
+        edge->bare = !leaves_address(code, &edge->state);
         return &edge->next;
     }
     *at = edge->next;
@@ -1815,6 +1829,34 @@ static uint64_t written_by(const struct code_fact *fact)
     return mask;
 }
 
+/* Whether FACT may give SP another stack: it comes from elsewhere than from SP or FP. */
+static bool gives_stack(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    bool gives = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+        const bool loads = op->what == CODE_LOADS, many = op->what == CODE_LOAD || op->what == CODE_FORGET;
+        const bool writes = loads  ? cpu->sp < CODE_REAL && (uint32_t)op->from >> cpu->sp & 1
+                            : many ? op->reg <= cpu->sp && op->last >= cpu->sp
+                                   : op->reg == cpu->sp && op->what != CODE_STORE && op->what != CODE_STORES &&
+                                         op->what != CODE_WRITE && op->what != CODE_COPY &&
+                                         op->what != CODE_BOUND && op->what != CODE_ALIGN;
+
+        gives |= writes && (op->what == CODE_FORGET || (op->base != cpu->sp && op->base != cpu->fp));
+    }
+    return gives;
+}
+
+/* Whether other code may run behind FACT, and nobody knows which: that of another stack's thread, or of what a register
+ * says. */
+static bool may_write_all(const struct code *code, const struct code_fact *fact)
+{
+    return fact->size == 0 || fact->link != 0 || fact->by_register || fact->flow == CODE_AWAY ||
+           gives_stack(code->cpu, fact);
+}
+
 enum { MAX_CALLS = 4, MAX_READ = 4096 };
 
 /* The registers that UNIT may leave changed, whatever way is taken through it, and whatever it calls, up to DEPTH calls
@@ -1824,6 +1866,7 @@ static uint64_t written_in(struct code *code, struct code_unit *unit, unsigned d
     const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
                                    unit->start, unit->end};
     uint64_t pc = unit->start, written = 0;
+    bool goes_on = true;
 
     if (unit->is_read)
         return unit->written;
@@ -1837,15 +1880,16 @@ static uint64_t written_in(struct code *code, struct code_unit *unit, unsigned d
 
         code->cpu->decode(code->decoder, &text, pc, &fact);
         callee = fact.target != 0 ? code_unit_at(code, fact.target) : NULL;
-        if (fact.size == 0 || fact.link != 0 || fact.by_register || fact.flow == CODE_AWAY ||
+        if (may_write_all(code, &fact) ||
             (callee == NULL && (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)))
             return unit->written;
         written |= written_by(&fact);
         if (callee != NULL && callee != unit)
             written |= written_in(code, callee, depth - 1);
+        goes_on = fact.condition != 0 || fact.flow == CODE_NEXT || fact.flow == CODE_BRANCH;
         pc += fact.size;
     }
-    return unit->written = written;
+    return unit->written = goes_on ? UINT64_MAX : written; /* it goes on in what lies behind */
 }
 
 /* STATE is what holds behind a call of CALLEE, and BEFORE in front of it. Registers in which an ABI lets callees leave

@@ -303,6 +303,7 @@ struct code_edge {
     struct code_edge *chain; /* in struct code_edges */
     uint64_t target;
     uint8_t begins; /* 0, or a way begins there, and this is its kind, enum code_kind, + 1 */
+    bool bare;      /* one of those that come has left no address of code to return to */
     struct code_state state;
 };
 

@@ -47,6 +47,12 @@ struct trial {
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
 
+/* The address that VALUE, a number, is. */
+static uint64_t address_of(const struct code_cpu *cpu, const struct code_value *value)
+{
+    return cpu->word == 4 ? (uint32_t)value->k : (uint64_t)value->k;
+}
+
 /* The block at PC, or where it would be noted. */
 static uint16_t *find_block(struct trial *t, uint64_t pc)
 {
@@ -177,6 +183,8 @@ static void note_resume(struct trial *t, const struct code_state *state, const s
         t->ends->resumes |= well && !t->called;
         return;
     }
+    /* Of s390x's old PSW nothing is known. */
+    t->ends->hands_back |= well && t->called && t->code->cpu->old_psw == 0;
     t->ends->resumes = true;
     t->ends->resumes_ill |= !well;
 }
@@ -276,12 +284,31 @@ static bool enters(struct trial *t, struct code_state *state)
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_value pc = state->reg[CODE_PC];
 
-    if (!t->called || !cpu->link || pc.base != BASE_NUMBER || image_code(t->code->image, (uint64_t)pc.k) == NULL)
+    if (!t->called || !cpu->link || pc.base != BASE_NUMBER ||
+        image_code(t->code->image, address_of(cpu, &pc)) == NULL)
         return false;
     state->reg[CODE_PC] = unknown;
     state->reg[cpu->sp] = unknown;
     t->ends->loses |= !has_sp(state);
-    jump(t, (uint64_t)pc.k, state);
+    jump(t, address_of(cpu, &pc), state);
+    return true;
+}
+
+/* x86_64: whether iretq, at PC, goes on in the same unit, with the SP that it finds above: so code has a CPU read its
+ * instructions anew, or take NMIs again. */
+static bool goes_on_behind(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_unit *unit = code_unit_at(t->code, pc);
+    struct sfu_rule word = {0, (uint32_t)cpu->sp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE};
+    const struct code_value to = code_evaluate(state, &word);
+
+    if (cpu->link || fact->link != 0 || to.base != BASE_NUMBER || unit == NULL ||
+        code_unit_at(t->code, address_of(cpu, &to)) != unit)
+        return false;
+    word.offset = 24;
+    state->reg[cpu->sp] = code_evaluate(state, &word);
+    jump(t, address_of(cpu, &to), state);
     return true;
 }
 
@@ -305,20 +332,21 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     const struct code_value *target = &state->reg[CODE_TARGET];
     const bool goes = fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH;
 
-    if (goes && (!fact->by_register || (target->base == BASE_NUMBER && (uint64_t)target->k == fact->target)))
+    if (goes &&
+        (!fact->by_register || (target->base == BASE_NUMBER && address_of(t->code->cpu, target) == fact->target)))
         jump(t, fact->target, state);
     else if (goes)
         go_away(t, state);
     if (fact->flow == CODE_AWAY && target->base == BASE_RETURN)
         note_return(t, state, fact);
     else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER &&
-             image_code(t->code->image, (uint64_t)target->k))
-        jump(t, (uint64_t)target->k & ~(uint64_t)t->code->cpu->mode, state);
+             image_code(t->code->image, address_of(t->code->cpu, target)))
+        jump(t, address_of(t->code->cpu, target) & ~(uint64_t)t->code->cpu->mode, state);
     else if (fact->flow == CODE_AWAY)
         go_away(t, state);
     if (fact->flow == CODE_RETURN)
         note_return(t, state, fact);
-    if (fact->flow == CODE_RESUME && !enters(t, state))
+    if (fact->flow == CODE_RESUME && !enters(t, state) && !goes_on_behind(t, state, fact, pc))
         note_resume(t, state, fact);
     if (fact->flow == CODE_CALL)
         return take_call(t, state, fact, pc);
@@ -760,12 +788,23 @@ static bool is_taken(const struct image *image, uint64_t addr)
     return false;
 }
 
+/* How many slots are at ADDR, which VBAR is set to. */
+static unsigned num_slots(const struct image *image, uint64_t addr)
+{
+    unsigned n = 0;
+
+    while (addr % (SLOTS * SLOT) == 0 && n < SLOTS && (n == 0 || !is_taken(image, addr + n * SLOT)))
+        n++;
+    return n;
+}
+
 /* At the first four the CPU has left SP_EL0 for another SP, and at the last eight a program's SP is in SP_EL0. */
 static void enter_slots(struct code *code, const struct code_how *how, uint64_t addr, const char *why)
 {
+    const unsigned num = num_slots(code->image, addr);
     unsigned n;
 
-    for (n = 0; n < SLOTS && (n == 0 || !is_taken(code->image, addr + n * SLOT)); n++)
+    for (n = 0; n < num; n++)
         if (image_code(code->image, addr + n * SLOT) != NULL && is_used(code->image, addr + n * SLOT))
             enter(code, how, addr + n * SLOT, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0, why);
 }
@@ -812,8 +851,7 @@ static void enter_vector(struct code *code, const struct code_how *how, const st
 
     switch (v->what) {
     case VBAR:
-        if (v->addr % (SLOTS * SLOT) == 0)
-            enter_slots(code, how, v->addr, "VBAR is set to the vectors there");
+        enter_slots(code, how, v->addr, "VBAR is set to the vectors there");
         break;
     case TVEC:
         enter_tvec(code, how, v->addr);
@@ -921,7 +959,7 @@ static bool *may_resume(const struct code *code)
 
 /* Whether UNIT returns from an interrupt, and so was not called, although its CFI says so. A function that was called
  * may do that, too, to enter another program: it does not take off the stack what its caller has, and the CPU's frame
- * would not be where an interrupt leaves it. */
+ * would not be where an interrupt leaves it. Or it goes back to its caller so, in another mode of the CPU. */
 static bool is_uncalled(struct code *code, const struct code_unit *unit)
 {
     struct code_ends ends;
@@ -930,27 +968,21 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit)
     code_try(code, unit->start, CODE_CALLED, &ends);
     if (ends.exits && is_kind(code, unit->start, CODE_SYSCALL))
         return true;
+    if (ends.hands_back && !ends.resumes_ill)
+        return false;
     return ends.resumes && (unit->says_nothing || ends.takes || is_kind(code, unit->start, CODE_TRAP) ||
                             kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
-/* Whether nobody but an interrupt's entry comes to the start of UNIT, by a jump, and leaves no return address there. */
+/* Whether nobody but interrupts' entries comes to the start of UNIT, by jumps. One of them leaves no return address. */
 static bool is_jumped_to_by_interrupt(const struct code *code, const struct code_unit *unit)
 {
-    const struct code_cpu *cpu = code->cpu;
     const struct code_edge *edge = unit->called ? NULL : unit->edges;
     const struct symbol *symbol = image_symbol(code->image, unit->start);
-    struct code_value ra;
 
     while (edge != NULL && (edge->target != unit->start || edge->state.caller != CALLER_INTERRUPTED))
         edge = edge->next;
-    if (edge == NULL || (symbol != NULL && is_piece(symbol->name)))
-        return false;
-    ra = edge->state.reg[cpu->ra];
-    if (!cpu->link)
-        ra = code_evaluate(&edge->state, &(struct sfu_rule){0, (uint32_t)cpu->sp << RULE_NUMBER | RULE_REGISTER |
-                                                                   RULE_DEREFERENCE});
-    return ra.base != BASE_NUMBER;
+    return edge != NULL && edge->bare && (symbol == NULL || !is_piece(symbol->name));
 }
 
 /* What the code of UNIT, whose CFI was wrong, has been named in spite of that; or CODE_KINDS. */
@@ -996,8 +1028,9 @@ static void mark_vectors(const struct code *code, bool *from)
     for (i = 0; i < code->num_vectors; i++) {
         const struct code_vector *v = &code->vectors[i];
         const uint64_t addr = v->what == TVEC ? v->addr & ~(uint64_t)3 : v->addr;
+        const unsigned num = v->what == VBAR ? num_slots(code->image, addr) : 1;
 
-        for (n = 0; n < (v->what == VBAR ? (unsigned)SLOTS : 1u); n++) {
+        for (n = 0; n < num; n++) {
             const struct code_unit *unit = code_unit_at(code, addr + n * SLOT);
 
             if (unit != NULL && unit->start == addr + n * SLOT)
@@ -1159,11 +1192,12 @@ static enum code_kind kind_of_slot(const struct code *code, uint64_t addr)
     size_t i;
 
     for (i = 0; i < code->num_vectors; i++) {
-        const uint64_t n = (addr - code->vectors[i].addr) / SLOT;
+        const struct code_vector *v = &code->vectors[i];
 
-        if (code->vectors[i].what == VBAR && code->vectors[i].addr % (SLOTS * SLOT) == 0 && n < SLOTS &&
-            addr % SLOT == 0)
-            return n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0;
+        if (v->what != VBAR || addr < v->addr || addr % SLOT != 0)
+            continue;
+        if ((addr - v->addr) / SLOT < num_slots(code->image, v->addr))
+            return (addr - v->addr) / SLOT / 4 == 1 ? CODE_TRAP : CODE_SP0;
     }
     return CODE_KINDS;
 }

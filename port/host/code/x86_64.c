@@ -151,11 +151,14 @@ static void write_to(const struct decoder *d, struct code_fact *fact, const oper
         code_repeat(fact, RCX);
 }
 
-/* A part of REG gets a value, or all of it one that is not known. */
+/* A part of REG gets a value, or all of it one that is not known. What is added to SP by `or` is 0 wherever that counts
+ * (clang, -mspeculative-load-hardening): SP has not come from elsewhere. */
 static void change(const struct decoder *d, struct code_fact *fact, ZydisRegister reg)
 {
     if (reg == ZYDIS_REGISTER_GS)
         forget_gs(fact);
+    else if (reg == ZYDIS_REGISTER_RSP && d->insn.mnemonic == ZYDIS_MNEMONIC_OR)
+        code_forget(fact, RSP);
     else if (d->number[reg] != 0)
         code_replace(fact, number_of(d, reg));
 }

@@ -92,6 +92,15 @@ UNWRITTEN = {
         .cfi_def_cfa_offset 16\naddi sp, sp, -48 => r2+16 [cfa-8] r8+0\naddi sp, sp, 48 => r2+64 [cfa-8] r8+0
         LOAD ra, 8(sp)\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\n.cfi_restore 1\nret""",
 }
+# Callees that write no such register, but behind which others may run that do: what lies behind, another thread.
+STALE = {
+    "x86_64": ("nop", "test %eax, %eax\nje 1f\nret\n1: mov %eax, %ecx",
+               "push %rbx\nmov %rsp, (%rdi)\nmov (%rsi), %rsp\npop %rbx\nret", "mov %rsi, %rsp\nret",
+               "push %rbx\nxchg %rsp, (%rdi)\npop %rbx\nret"),
+    "aarch64": ("nop", "mov x1, sp\nstr x1, [x0]\nldr x2, [x3]\nmov sp, x2\nret"),
+    "s390x": ("nopr", "stg %r15, 0(%r2)\nlg %r15, 0(%r3)\nbr %r14", "lgr %r15, %r3\nbr %r14"),
+    "riscv": ("nop", "STORE sp, 0(a0)\nLOAD sp, 0(a1)\nret", "mv sp, a1\nret"),
+}
 # RA's register is overwritten, and RA is not in reach.
 LOST = {
     "aarch64": """str x30, [x0, #184] => r31+0 r30+0 r29+0\nadr x30, 2f => r31+0 r30+0 r29+0\nnop => none
@@ -164,6 +173,13 @@ STANDING = {
         .cfi_adjust_cfa_offset 8\nadd $8, %rsp => r7+24 [cfa-8] *\n.cfi_adjust_cfa_offset -8
         pop %rbp => r7+16 [cfa-8] *\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] *""",
 }
+# What may have changed SP has not where it matters (clang, -mspeculative-load-hardening).
+HARDENED = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\nshl $47, %rax\nor %rax, %rsp => r7+16 [cfa-8] r6+0
+        call leaf => r7+16 [cfa-8] r6+0\nmov %rsp, %rax => r7+16 [cfa-8] r6+0\nsar $63, %rax => r7+16 [cfa-8] r6+0
+        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nor %rax, %rsp => r7+8 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0""",
+}
 # FP alone is overwritten.
 FP = {
     "x86_64": """mov %rbp, (%rdi) => r7+8 [cfa-8] r6+0\nmov $5, %ebp => r7+8 [cfa-8] r6+0\nnop => none
@@ -222,16 +238,16 @@ CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empt
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT, "a context that is entered": RESUMED,
-         "a rule that is left standing": STANDING,
+         "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
 
-def build(cpu, name, text):
-    """Links TEXT with a function `leaf`. Returns the image and its symbols."""
+def build(cpu, name, text, leaf=None):
+    """Links TEXT with a function `leaf`, which does nothing, or LEAF. Returns the image and its symbols."""
     image = "%s/%s-%s" % (WORK, name.replace(" ", "-"), cpu)
     assembler, linker = CPUS[cpu]
     lines = BEFORE.get(cpu, "")
-    for function, body in (("leaf", RETURN.get(cpu, "ret")), ("f", text)):
+    for function, body in (("leaf", leaf or RETURN.get(cpu, "ret")), ("f", text)):
         lines += (".balign 8\n.globl %s\n.type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n"
                   % (function, function, function, body, function, function))
     lines += ".globl _start\n.type _start, %function\n_start:\nend: .byte 0, 0, 0, 0\n"
@@ -276,6 +292,15 @@ def check(cpu, name, text, *options):
         must(rules == "* * *" or re.fullmatch(pattern, row), "instruction %d, 0x%x: %s instead of %s" % (
             i, where["at%d" % i], row, rules))
     return "%d instructions" % len(wanted)
+
+
+def stale(cpu, leaf):
+    """A register that LEAF does not write is not believed to be what it was: the last row of UNWRITTEN is not known."""
+    text, wanted = numbered(UNWRITTEN["riscv" if cpu.startswith("riscv") else cpu])
+    image, where = build(cpu, "stale", text, leaf)
+    found = rows(cpu, image, where["f"], where["end"])
+    at = [i for i, rules in enumerate(wanted) if rules.split()[0] in ("r7+16", "r31+32", "r15+336", "r2+64")][-1]
+    must(found[where["at%d" % at]].split()[0] != wanted[at].split()[0], "%s: %s" % (leaf, found[where["at%d" % at]]))
 
 
 def lost_to(cpu, text):
@@ -325,6 +350,9 @@ def main():
         kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
         for text in LOST_TO.get(kind, ()):
             test("%s: RA overwritten: %s" % (cpu, text), lost_to, cpu, text)
+    for cpu in CPUS:
+        for leaf in STALE.get("riscv" if cpu.startswith("riscv") else cpu, ()):
+            test("%s: a callee behind which others may run: %s" % (cpu, leaf.replace("\n", "; ")), stale, cpu, leaf)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 

@@ -688,7 +688,7 @@ FAULTS = {
         ("    forget(fact, field(word, 16, 5));\\n    if (!ordered", "    if (!ordered"),
         ("0x3ffff | 1ull << X30", "0x1ff | 1ull << X30"),
         ("    X18,\\n", "    0,\\n"),
-    )] + [("code.c", "value->k >= MIN_ADDRESS && ", "false && ")],
+    )] + [("code.c", "(value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && ", "false && ")],
     "s390x": [("s390x.c", a, b) for a, b in (
         ("if (*q == 0x07 && high(p[1]) == 0) {", "if (0) {"),
         ("4096 * (int64_t)(int8_t)p[2]", "4096 * (int64_t)p[2]"),
@@ -1466,45 +1466,99 @@ VECTORED = {
     "aarch64": ("adr x0, entry\nmsr vbar_el1, x0", "stp x29, x30, [sp, #-16]!\nb taken", "sp0", "x30"),
     "s390x": ("larl %r1, entry\nstg %r1, 0x1d8", "stmg %r0, %r15, 512\nlg %r15, 768\naghi %r15, -160\nj taken",
               "trap", "%r14"),
-    "x86_64": ("mov $0xc0000082, %ecx\nmov $entry, %eax\nmov $0, %edx\nwrmsr",
+    "x86_64": ("mov $0xc0000082, %ecx\nmov $entry, %rax\nmov %rax, %rdx\nshr $32, %rdx\nwrmsr",
                "mov %rsp, %r10\nmov saved(%rip), %rsp\npush %rcx\njmp taken", "syscall", "rip"),
 }
 VECTORED["riscv32"] = VECTORED["riscv64"]
+# What jumps to 1, or goes on. Where kernels are linked to, whose addresses are negative numbers.
+UNLESS = {"x86_64": "test %eax, %eax\njz 1f\n", "aarch64": "cbz x0, 1f\n", "s390x": "ltgr %r2, %r2\nje 1f\n"}
+UPPER = {"x86_64": 0xffffffff80000000, "riscv64": 0xffffffff80000000, "riscv32": 0x80000000}
 
 
 def vectored(cpu):
     """CFI is not believed of such an entry, nor of the function, unless that says that nobody has called it, somebody
-    does, or the entry leaves an address to return to."""
+    does, or the entry leaves an address to return to: one or, on each way that leads there, another one."""
     sets, entry, kind, ra = VECTORED[cpu]
+    at = entry.rindex("\n") + 1
+    jump, unless = entry[at:] + "\n", UNLESS.get(cpu, "beqz a0, 1f\n")
     begin = PIECES[cpu][0][0]
     call, stop = {"x86_64": ("call ", "jmp ."), "s390x": ("brasl %r14, ", "j ."), "aarch64": ("bl ", "b .")}.get(
         cpu, ("jal ", "j ."))
     leaves = {"x86_64": "push $back\n", "s390x": "larl %r14, back\n", "aarch64": "adr x30, back\n"}.get(
         cpu, "lla ra, back\n")
-    for says, called, address, known in (("", "", "", False), (".cfi_undefined %s\n" % ra, "", "", True),
-                                         ("", call + "taken\n", "", True), ("", "", leaves, True)):
-        at = entry.rindex("\n") + 1
-        functions = {"back": stop, "handler": RETURN.get(cpu, "ret"), "first": called + sets + "\n" + stop,
+    other = leaves.replace("back", "again")
+    for says, called, goes, known in (
+            ("", "", jump, False), (".cfi_undefined %s\n" % ra, "", jump, True), ("", call + "taken\n", jump, True),
+            ("", "", leaves + jump, True), ("", "", unless + leaves + jump + "1: " + other + jump, True),
+            ("", "", unless + leaves + jump + "1: " + jump, False)):
+        functions = {"back": stop, "again": stop, "handler": RETURN.get(cpu, "ret"),
+                     "first": called + sets + "\n" + stop,
                      "taken": "%s\n.cfi_adjust_cfa_offset %d\n%s1: %shandler\n%s" % (
                          begin, 160 if cpu == "s390x" else 8 if cpu == "x86_64" else 16, says, call,
                          stop.replace(".", "1b"))}
         lines = [".text", ".globl _start", "_start:", callers(cpu, ["first"])]
-        for name, text in (*functions.items(), ("entry", entry[:at] + address + entry[at:])):
+        for name, text in (*functions.items(), ("entry", entry[:at] + goes)):
             lines += [".balign 2048" if name == "entry" else ".balign 16", ".type %s, %%function" % name, name + ":",
                       ".cfi_startproc", text, ".cfi_endproc", ".size %s, . - %s" % (name, name)]
         if cpu == "aarch64":
             lines += [".balign 2048"]
-        image = build(cpu, "%s/vectored-%s" % (WORK, cpu), [*lines, ".bss", "saved: .skip 8"], "-Ttext=0x10000")
-        for options in ((), ("--find",)):
+        for base, options in ((0, ()), (0, ("--find",)), (UPPER.get(cpu, 0), ())):
+            image = build(cpu, "%s/vectored-%s" % (WORK, cpu), [*lines, ".bss", "saved: .skip 8"],
+                          "-Ttext=%#x" % (base + 0x10000))
             said = gen.gen("-v", "--size", *options, image)[1]
-            must("entry (0x10800): entered as by --entry=entry:%s:" % kind in said or not known and
+            must("entry (%#x): entered as by --entry=entry:%s:" % (base + 0x10800, kind) in said or not known and
                  "--entry=entry:%s:" % kind in said, said)
             file = image + ".tables"
             gen.gen("-q", "--address=0", "-o", file, *options, image)
             where = addresses_of(image)
             rows = run(OUT + "/rows", file, hex(where["taken"]), hex(where["taken"] + 1))[0].split()
             by_cfi = {"x86_64": "r7+8", "aarch64": "r31+0", "s390x": "r15+160"}.get(cpu, "r2+0")
-            must((rows[2:3] in ([by_cfi], ["outermost"])) == known, "%s%s%s: %s" % (says, called, address, rows))
+            must((rows[2:3] in ([by_cfi], ["outermost"])) == known, "%s%s%s: %s" % (says, called, goes, rows))
+
+
+# Functions that only pointers lead to, and that return by what returns from an interrupt: they go on themselves, or go
+# back to their caller. The CFA and RA at their start.
+GOES_BACK = {
+    "x86_64": ("""mov %ss, %eax\npush %rax\npush %rsp\naddq $8, (%rsp)\npushfq\nmov %cs, %eax\npush %rax\npush $1f
+        iretq\n1: ret""", """lea 8(%rsp), %rdx\nmov (%rsp), %rcx\nmov %ss, %eax\npush %rax\npush %rdx\npushfq
+        mov %cs, %eax\npush %rax\npush %rcx\niretq""", """pop %rcx\n.cfi_def_cfa_offset 0\n.cfi_register 16, 2
+        mov %rsp, %rdx\nmov %ss, %eax\npush %rax\npush %rdx\npushfq\nmov %cs, %eax\npush %rax\npush %rcx\niretq"""),
+    "aarch64": ("msr elr_el2, x30\nmov x1, #0x3c5\nmsr spsr_el2, x1\neret",
+                "adr x1, 1f\nmsr elr_el1, x1\neret\n1: ret", "msr elr_el1, x30\neret"),
+    "riscv64": ("csrw mepc, ra\nmret", "csrw sepc, ra\nli a0, 0\nsret", "lla a0, 1f\ncsrw mepc, a0\nmret\n1: ret"),
+}
+GOES_BACK["riscv32"] = GOES_BACK["riscv64"]
+
+
+def goes_back(cpu):
+    """CFI is believed of these."""
+    by_cfi = {"x86_64": "r7+8 [cfa-8]", "aarch64": "r31+0 r30+0"}.get(cpu, "r2+0 r1+0")
+    for text in GOES_BACK[cpu]:
+        for base in {0, UPPER.get(cpu, 0)}:
+            image = build(cpu, "%s/back-%s" % (WORK, cpu), [
+                ".text", ".globl _start", "_start: nop", ".balign 16", ".type f, %function", "f: .cfi_startproc", text,
+                ".cfi_endproc", ".size f, . - f"], "-Ttext=%#x" % (base + 0x10000))
+            file = image + ".tables"
+            said = gen.gen("-v", "--address=0", "-o", file, image)[1]
+            at = addresses_of(image)["f"]
+            rows = " ".join(run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:4])
+            must(rows == by_cfi and "interrupt" not in said, "%s: %s: %s" % (text, rows, said))
+
+
+def short_vectors():
+    """Functions have taken the place of the last of aarch64's vectors: they are none, whatever their addresses."""
+    text = "sub sp, sp, #16\n.cfi_def_cfa_offset 16\n%sadd sp, sp, #16\n.cfi_def_cfa_offset 0\nret" % ("nop\n" * 32)
+    lines = [".text", ".globl _start", "_start:", callers("aarch64", ["first"])]
+    for align, name, body in ((16, "first", "adr x0, vectors\nmsr vbar_el1, x0\nb ."), (2048, "vectors", "b ."),
+                              (128, "irq", "b ."), (128, "long", text), (128, "short", "ret")):
+        lines += [".balign %d" % align, ".type %s, %%function" % name, name + ":", ".cfi_startproc", body,
+                  ".cfi_endproc", ".size %s, . - %s" % (name, name)]
+    image = build("aarch64", WORK + "/short-vectors", lines, "-Ttext=0x10000")
+    file, where = image + ".tables", addresses_of(image)
+    gen.gen("-q", "--address=0", "-o", file, image)
+    for name, known in (("vectors", False), ("irq", False), ("long", True), ("short", True)):
+        rows = run(OUT + "/rows", file, hex(where[name]), hex(where[name] + 1))[0].split()[2:3]
+        must((rows == ["r31+0"]) == known, "%s: %s" % (name, rows))
 
 
 def addresses_of(image):
@@ -2135,6 +2189,9 @@ def test_trust():
         test("%s naked functions with the CFI of a prologue" % cpu, naked_with_prologue, cpu)
     for cpu in VECTORED:
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
+    for cpu in GOES_BACK:
+        test("%s functions that return as from an interrupt" % cpu, goes_back, cpu)
+    test("aarch64 functions behind short vectors", short_vectors)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
