@@ -3,7 +3,7 @@
 /*
  * Traces of an image that sfu-link has linked: three calls, and no address to pass. The tables, the names of functions
  * and the bounds of the memory that stacks lie in come from sfu-link (port/host/link). Needs sfu_print.c and, unless
- * they are left out, sfu_symbols.c and sfu_cycles.c.
+ * SFU_NO_SYMBOLS and SFU_NO_CYCLES leave them out, sfu_symbols.c and sfu_cycles.c.
  *
  *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
  *
@@ -14,9 +14,9 @@
  * If the linker says that sfu_link_data is not defined, put the word sfu-link before the command that links: make
  * LD='sfu-link ld', or CC='sfu-link gcc'.
  *
- * The stack is the part of the image's writable memory that SP lies in. Nothing else is read. Where a stack lies
- * elsewhere, in memory that the boot loader or an allocator gave, call sfu_panic_memory. While a trace is printed,
- * interrupts are masked on this CPU (sfu_mask.h); other CPUs go on.
+ * sfu takes for the stack that part of the image's writable memory in which SP lies, and reads no other memory of a
+ * stack. If a stack lies elsewhere, in memory that the boot loader or an allocator gave, call sfu_panic_memory. While a
+ * trace is printed, interrupts are masked on this CPU (sfu_mask.h), so PUT must not wait for one; other CPUs go on.
  */
 #ifndef SFU_START_H
 #define SFU_START_H
@@ -48,7 +48,7 @@ struct sfu_link_memory {
 /* The structure, of a type that a second copy of this file, made with PREFIX, can declare as well. */
 extern const char sfu_link_data[] __attribute__((__visibility__("hidden")));
 
-/* The bodies of the calls below: DATA is sfu_link_data. A program that does not use them needs no sfu-link. */
+/* The bodies of the calls below: DATA is sfu_link_data. A program that makes none of these calls needs no sfu-link. */
 int sfu_link_start(const void *data, void (*put)(void *ctx, char c));
 int sfu_link_print(const void *data, const struct sfu_registers *top);
 
@@ -60,8 +60,8 @@ static inline int sfu_panic_start(void (*put)(void *ctx, char c))
 }
 
 #ifdef SFU_NUM_REGS /* this CPU has a capture */
-/* Prints the trace that begins here, in the function with this call. Prints nothing before sfu_panic_start. Returns the
- * code that ended the trace. */
+/* Prints the trace that begins here, in the function that makes this call. Before sfu_panic_start it prints nothing,
+ * and returns SFU_E_NO_SECTION. Returns the code that ended the trace. */
 static inline __attribute__((__always_inline__)) int sfu_panic_here(void)
 {
     struct sfu_registers here = sfu_registers_here();
@@ -71,8 +71,9 @@ static inline __attribute__((__always_inline__)) int sfu_panic_here(void)
 #endif
 
 /* Prints the trace that begins where a fault or an interrupt has stopped the CPU, by the registers that were saved: the
- * program counter, the stack pointer as it was before, the frame pointer (rbp, x29, s0, r7 or r11, r11 of s390x) and
- * the link register (x30, ra, lr, r14; on x86_64 give 0). */
+ * program counter, the stack pointer of the interrupted code, the frame pointer (x86_64: rbp; aarch64: x29; RISC-V: s0;
+ * s390x: r11; ARM: r7 in Thumb code, else r11) and the link register (x30, ra, r14, lr; on x86_64 give 0). Returns what
+ * sfu_panic_here returns. */
 static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr ra)
 {
     struct sfu_registers top;
@@ -90,11 +91,13 @@ static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr
     return sfu_link_print(sfu_link_data, &top);
 }
 
-/* Stacks may also lie in the memory from LOW up to HIGH, all of which is mapped. The last call counts. */
+/* Says that stacks may also lie in the memory from LOW up to HIGH, all of which must be mapped. There is one such
+ * range: the last call counts. */
 void sfu_panic_memory(const void *low, const void *high);
 
-/* What sfu_panic_start has set up: more may be set in it after that call, such as its reg, trap or find_stack callback
- * (own), sizes, or image. */
+/* The printer that sfu_panic_start has set up. After that call you may set more in it: own.reg (with own.ctx),
+ * own.trap_hook, own.find_stack, sizes, before, or image. If the image has moved its data since, the next trace sets
+ * own.find_stack and image anew. */
 struct sfu_panic *sfu_panic_printer(void);
 
 #ifdef __cplusplus
