@@ -1057,7 +1057,7 @@ static bool is_return_thunk(const struct code *code, const struct code_unit *uni
 /* The list that the edge to TARGET is in. */
 static struct code_edge **edges_to(const struct code_edges *edges, uint64_t target)
 {
-    return &edges->lists[(target * 0x9e3779b97f4a7c15u >> 32) & (edges->size - 1)];
+    return &edges->lists[code_hash(target) & (edges->size - 1)];
 }
 
 static struct code_edge *find_edge(const struct code_edges *edges, uint64_t target)
@@ -1399,8 +1399,7 @@ void code_end_switches(struct code *code)
     }
 }
 
-/* Whether a symbol at ADDR says that a function begins there. */
-static bool begins_function(const struct code *code, uint64_t addr)
+bool code_begins_function(const struct code *code, uint64_t addr)
 {
     const struct symbol *symbol = image_symbol(code->image, addr);
 
@@ -1517,8 +1516,8 @@ bool code_is_own_address(const struct code *code, const struct code_fact *fact, 
 
     if (fact->target != next || unit == NULL || behind == NULL)
         return false;
-    return unit == behind ||
-           (unit->fde == NULL && behind->fde == NULL && !begins_function(code, next) && takes_address(code, next));
+    return unit == behind || (unit->fde == NULL && behind->fde == NULL && !code_begins_function(code, next) &&
+                              takes_address(code, next));
 }
 
 /* Whether FACT is a call over instructions that stop, to what follows on them: it fills the CPU's predictor of returns.
@@ -1985,6 +1984,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     bool outlined = code_is_outlined(r->code, r->unit);
     struct code_state entry;
 
+    r->unit->returns = true;
     code_entry(cpu, &entry);
     end_switch(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
@@ -2312,7 +2312,7 @@ static void come_back(struct run *r, uint64_t next, const struct code_state *sta
 {
     struct code_unit *behind = next == r->unit->end ? code_unit_at(r->code, next) : NULL;
 
-    if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL || begins_function(r->code, next))
+    if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL || code_begins_function(r->code, next))
         return;
     if (!behind->is_piece && !code_is_piece(r->code, next, state))
         return;
@@ -2353,7 +2353,8 @@ static void fall_off(struct run *r, uint64_t next, const struct code_state *stat
 
     if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL)
         return;
-    if (state->caller == CALLER_KNOWN && begins_function(r->code, r->unit->start) && begins_function(r->code, next))
+    if (state->caller == CALLER_KNOWN && code_begins_function(r->code, r->unit->start) &&
+        code_begins_function(r->code, next))
         return;
     add_jump(r->code, r->unit, behind);
     code_add_edge(r->code, next, state);

@@ -157,6 +157,9 @@ struct code_text {
 /* A CPU, as analysis needs it. */
 struct code_cpu {
     uint64_t changed; /* registers that a callee may change, a bit each */
+    /* Those of CHANGED that have nothing for a callee, so that no function stores them. 0: exceptions enter as calls
+     * do, and handlers are functions (ARM's M profile). */
+    uint64_t idle;
     uint8_t sp, fp, ra;
     uint8_t shadow;      /* the register of a shadow call stack, or 0 */
     int32_t sp_at_entry; /* from the CFA */
@@ -315,9 +318,10 @@ struct code_lost {
 
 enum { POPPED_MIXED = INT32_MAX };
 
-/* Why nobody calls code whose CFI says that it is called: a register of the CPU says that an interrupt enters it; an
- * interrupt's entry jumps there; it returns from one. */
-enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END };
+/* Why nobody calls code whose CFI says that it is called, or why that is not known: a register of the CPU says that an
+ * interrupt enters it; an interrupt's entry jumps there; it returns from one; it never returns, and begins as no
+ * function of a compiler does. */
+enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END, LOST_BY_ENTRY };
 
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
@@ -337,6 +341,7 @@ struct code_unit {
     uint32_t popped; /* by so much, + 1, at each return that was seen; POPPED_MIXED: it differs, or is not known */
     bool spoils;     /* it returns with another FP */
     bool changed;    /* it has become one of these: those that call it are to be run again */
+    bool returns;    /* a return was seen */
     bool called;     /* by what was analysed: its start is entered as a function's */
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
@@ -371,6 +376,12 @@ struct code_vector {
     uint8_t what;
     bool done;
 };
+
+/* Spreads addresses over 32 bits, of which any may be taken: their product with an odd number, modulo 2^64. */
+static inline uint32_t code_hash(uint64_t addr)
+{
+    return (uint32_t)(addr * 0x9e3779b97f4a7c15u >> 32);
+}
 
 /* All edges by their targets, of which no two are the same: SIZE lists, a power of two. */
 struct code_edges {
@@ -435,6 +446,8 @@ void code_begin_at(struct code *code, uint64_t target, enum code_kind kind);
  * still do. */
 void code_forget_edges(struct code *code, struct code_unit *unit);
 
+/* Whether a symbol at ADDR says that a function begins there. */
+bool code_begins_function(const struct code *code, uint64_t addr);
 /* Whether FACT is a call of the next instruction, NEXT, which calls nothing: that is how code finds its own address. At
  * the end of a unit it is a call of what lies behind, unless that is a label whose code takes the address at once. */
 bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next);

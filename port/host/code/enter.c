@@ -56,7 +56,7 @@ static uint64_t address_of(const struct code_cpu *cpu, const struct code_value *
 /* The block at PC, or where it would be noted. */
 static uint16_t *find_block(struct trial *t, uint64_t pc)
 {
-    unsigned at = (unsigned)(pc * 0x9e3779b97f4a7c15u >> 53) % PLACES;
+    unsigned at = code_hash(pc) % PLACES;
 
     while (t->by_pc[at] != 0 && t->blocks[t->by_pc[at] - 1]->pc != pc)
         at = (at + 1) % PLACES;
@@ -71,13 +71,6 @@ static struct code_text text_at(const struct code *code, uint64_t pc)
         return (struct code_text){NULL, 0, 0};
     return (struct code_text){image_instructions(code->image, section->addr, section->size), section->addr,
                               section->addr + section->size};
-}
-
-static bool begins_function(const struct code *code, uint64_t addr)
-{
-    const struct symbol *symbol = image_symbol(code->image, addr);
-
-    return symbol != NULL && symbol->addr == addr && symbol->function;
 }
 
 static bool begins_symbol(const struct code *code, uint64_t addr)
@@ -127,7 +120,7 @@ static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
 {
     note_jump(t, pc, state);
     /* A function that another one goes on in, as its caller's, returns in its place. */
-    if (t->called && pc != t->start && begins_function(t->code, pc) && code_is_entry(t->code->cpu, state))
+    if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state))
         t->ends->tail_calls = true;
     else
         arrive(t, pc, state);
@@ -147,13 +140,23 @@ static bool has_sp(const struct code_state *state)
     return false;
 }
 
-/* SP has been BEFORE. */
-static void look_at_sp(struct trial *t, struct code_state *state, const struct code_value *before, bool left)
+/* Whether UNIT is a part of the code that is tried: not if it is a function that CFI describes, which goes on in its
+ * place. */
+static bool is_own(const struct trial *t, const struct code_unit *unit)
+{
+    return unit == NULL || unit->fde == NULL || unit->says_nothing ||
+           (t->start >= unit->start && t->start < unit->end);
+}
+
+/* SP has been BEFORE. OWN: by is_own. */
+static void look_at_sp(struct trial *t, struct code_state *state, const struct code_value *before, bool left,
+                       bool own)
 {
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_value *sp = &state->reg[cpu->sp];
     const bool called = state->has_called;
 
+    t->ends->moves |= own && (sp->base != before->base || sp->k != before->k);
     if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > cpu->sp_at_entry)
         t->ends->takes = true;
     if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
@@ -195,8 +198,8 @@ static bool ends_at(const struct code *code, uint64_t pc)
     const struct code_unit *unit = code_unit_at(code, pc);
 
     if (unit == NULL) /* what CFI says all of, if it is code */
-        return begins_function(code, pc) || image_code(code->image, pc) == NULL;
-    return begins_function(code, pc) || image_is_padding(code->image, pc, unit->end);
+        return code_begins_function(code, pc) || image_code(code->image, pc) == NULL;
+    return code_begins_function(code, pc) || image_is_padding(code->image, pc, unit->end);
 }
 
 /* The register that has what the call of FACT, at PC, calls; or CODE_NONE. */
@@ -238,16 +241,36 @@ static bool calls_kept(const struct trial *t, const struct code_state *state, ui
 {
     const unsigned reg = t->called ? register_of_call(t->code, pc, fact) : CODE_NONE;
 
-    return reg < CODE_REAL && state->reg[reg].base == BASE_ENTRY + reg && state->reg[reg].k == 0;
+    return reg < CODE_REAL && !(t->code->cpu->changed >> reg & 1) && state->reg[reg].base == BASE_ENTRY + reg &&
+           state->reg[reg].k == 0;
 }
 
-/* What registers that a function keeps have at its entry has a name, too. */
-static void name_kept(const struct code_cpu *cpu, struct code_state *state)
+/* Whether FACT stores what an idle register has at the entry: whoever has interrupted needs it again, or a dump. */
+static bool saves_idle(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    unsigned i, reg;
+
+    for (i = 0; i < fact->num; i++)
+        for (reg = 0; reg < CODE_REAL; reg++) {
+            const struct code_op *op = &fact->op[i];
+            const bool stores = op->what == CODE_STORE    ? op->reg <= reg && reg <= op->last
+                                : op->what == CODE_STORES ? (uint32_t)op->from >> reg & 1
+                                                          : false;
+
+            if (stores && cpu->idle >> reg & 1 && state->reg[reg].base == BASE_ENTRY + reg)
+                return true;
+        }
+    return false;
+}
+
+/* What registers that a function keeps, and idle ones, have at its entry has a name, too. */
+static void name_registers(const struct code_cpu *cpu, struct code_state *state)
 {
     unsigned i;
 
     for (i = 0; i < CODE_REAL; i++)
-        if (!(cpu->changed >> i & 1) && state->reg[i].base == BASE_UNKNOWN && i != cpu->sp && i != cpu->ra)
+        if (!((cpu->changed & ~cpu->idle) >> i & 1) && state->reg[i].base == BASE_UNKNOWN && i != cpu->sp &&
+            i != cpu->ra)
             state->reg[i] = (struct code_value){0, (uint8_t)(BASE_ENTRY + i), false, 0, 0};
 }
 
@@ -363,13 +386,13 @@ static bool falls_into(const struct trial *t, const struct code_state *state, co
     const struct code_value *sp = &state->reg[t->code->cpu->sp];
 
     if (unit == NULL || unit == behind)
-        return state->caller != CALLER_KNOWN || !begins_function(t->code, pc);
+        return state->caller != CALLER_KNOWN || !code_begins_function(t->code, pc);
     if (behind != NULL && unit->says_nothing && (behind->fde == NULL || behind->says_nothing) &&
         (sp->base != BASE_CFA || sp->k != t->code->cpu->sp_at_entry))
         return true;
     if (unit->fde != NULL || behind == NULL || behind->fde != NULL)
         return false;
-    return state->caller != CALLER_KNOWN || !begins_function(t->code, pc);
+    return state->caller != CALLER_KNOWN || !code_begins_function(t->code, pc);
 }
 
 /* Follows the way of BLOCK to where ways meet or end. */
@@ -384,7 +407,7 @@ static void follow(struct trial *t, struct block *block)
     for (;;) {
         struct code_fact fact;
         struct code_value before = state.reg[cpu->sp];
-        const bool left = state.has_left;
+        const bool left = state.has_left, own = is_own(t, unit);
         bool goes_on;
 
         memset(&fact, 0, sizeof fact);
@@ -396,9 +419,10 @@ static void follow(struct trial *t, struct block *block)
         }
         if (fact.condition != 0)
             other = state;
+        t->ends->saves |= own && saves_idle(cpu, &state, &fact);
         code_step(cpu, &state, &fact);
         if (fact.flow == CODE_NEXT)
-            look_at_sp(t, &state, &before, left);
+            look_at_sp(t, &state, &before, left, own);
         goes_on = depart(t, &state, &fact, pc);
         if (fact.condition != 0 && goes_on)
             (void)code_join(cpu, &state, &other);
@@ -456,7 +480,7 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
 
     if (t->called) {
         code_entry(code->cpu, &state);
-        name_kept(code->cpu, &state);
+        name_registers(code->cpu, &state);
     } else {
         code_trap_entry(code->cpu, &state, kind);
     }
@@ -602,7 +626,7 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
 static bool contradicts_call(const struct code_ends *ends)
 {
     return ends->takes || ends->loses || ends->hands_on || (ends->returns_ill && !ends->returns) ||
-           (ends->misaligned && !ends->returns && !ends->tail_calls);
+           ((ends->misaligned || ends->saves) && !ends->returns && !ends->tail_calls);
 }
 
 /* Names of pieces of functions, which are jumped to. */
@@ -617,7 +641,8 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
                                  const char **why)
 {
     const struct symbol *symbol = image_symbol(code->image, unit->start);
-    const bool function = symbol != NULL && symbol->function && !is_piece(symbol->name);
+    const bool function =
+        symbol != NULL && symbol->function && !is_piece(symbol->name) && unit->lost_to != LOST_BY_ENTRY;
 
     if (unit->jumped_to)
         return CODE_KINDS;
@@ -957,21 +982,36 @@ static bool *may_resume(const struct code *code)
     return may;
 }
 
-/* Whether UNIT returns from an interrupt, and so was not called, although its CFI says so. A function that was called
- * may do that, too, to enter another program: it does not take off the stack what its caller has, and the CPU's frame
- * would not be where an interrupt leaves it. Or it goes back to its caller so, in another mode of the CPU. */
-static bool is_uncalled(struct code *code, const struct code_unit *unit)
+/* Whether the code that ENDS are of never goes on anywhere. */
+static bool is_last(const struct code_ends *ends)
 {
-    struct code_ends ends;
+    return !ends->returns && !ends->returns_ill && !ends->resumes && !ends->exits && !ends->tail_calls &&
+           !ends->unknown;
+}
+
+/* Whether UNIT, whose ways end as ENDS say, may be entered by an interrupt and never return, as a double fault's entry
+ * does. Compilers describe how their functions move SP: code that moves SP under CFI that says nothing is assembly.
+ * Start-up code, which takes a stack of its own, is no such entry. */
+static bool may_be_last_entry(const struct code_cpu *cpu, const struct code_unit *unit,
+                              const struct code_ends *ends)
+{
+    return cpu->idle != 0 && is_last(ends) && (ends->saves || (unit->says_nothing && ends->moves && !ends->loses));
+}
+
+/* Whether UNIT, whose ways end as ENDS say, returns from an interrupt, and so was not called, although its CFI says so.
+ * A function that was called may do that, too, to enter another program: it does not take off the stack what its caller
+ * has, and the CPU's frame would not be where an interrupt leaves it. Or it goes back to its caller so, in another mode
+ * of the CPU. */
+static bool is_uncalled(struct code *code, const struct code_unit *unit, const struct code_ends *ends)
+{
     const char *why;
 
-    code_try(code, unit->start, CODE_CALLED, &ends);
-    if (ends.exits && is_kind(code, unit->start, CODE_SYSCALL))
+    if (ends->exits && is_kind(code, unit->start, CODE_SYSCALL))
         return true;
-    if (ends.hands_back && !ends.resumes_ill)
+    if (ends->hands_back && !ends->resumes_ill)
         return false;
-    return ends.resumes && (unit->says_nothing || ends.takes || is_kind(code, unit->start, CODE_TRAP) ||
-                            kind_of(code, unit->start, &why) != CODE_KINDS);
+    return ends->resumes && (unit->says_nothing || ends->takes || is_kind(code, unit->start, CODE_TRAP) ||
+                             kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
 /* Whether nobody but interrupts' entries comes to the start of UNIT, by jumps. One of them leaves no return address. */
@@ -998,6 +1038,12 @@ static enum code_kind named_kind(const struct code_how *how, const struct code_u
     return CODE_KINDS;
 }
 
+/* Whether UNIT lost its CFI because of its own instructions, which do not say who enters it. */
+static bool is_lost_by_itself(const struct code_unit *unit)
+{
+    return unit->lost_to == LOST_BY_END || unit->lost_to == LOST_BY_ENTRY;
+}
+
 /* The code of UNIT has lost its CFI: ways begin there if it is known who enters it. */
 static void enter_uncalled(struct code *code, const struct code_how *how, struct code_unit *unit)
 {
@@ -1009,14 +1055,17 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
         code_begin_at(code, unit->start, named);
         return;
     }
-    if (unit->lost_to != LOST_BY_END || unit->jumped_to)
+    if (!is_lost_by_itself(unit) || unit->jumped_to)
         return;
     kind = kind_of(code, unit->start, &why);
     if (kind != CODE_KINDS)
         enter(code, how, unit->start, kind, why);
     else if (how->entered != NULL && !is_given(how, unit->start))
-        how->entered(how->ctx, unit->start, CODE_KINDS, NULL,
-                     "its CFI says that it is called, but it returns from an interrupt");
+        how->entered(
+            how->ctx, unit->start, CODE_KINDS, NULL,
+            unit->lost_to == LOST_BY_END
+                ? "its CFI says that it is called, but it returns from an interrupt"
+                : "its CFI says that it is called, but nothing calls it, and it may be an exception's entry");
 }
 
 /* Marks in FROM the units that registers of the CPU say are entered by interrupts. */
@@ -1043,16 +1092,21 @@ static void mark_vectors(const struct code *code, bool *from)
  * enters it. MAY: it may lead to a return from one. */
 static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit, bool vector, bool may)
 {
+    struct code_ends ends;
+
     if (unit->fde == NULL || unit->trap || unit->is_called || !unit->function || unit->says_end)
         return LOST_BY_NOTHING;
     if (vector)
         return LOST_BY_REGISTER;
     if (is_jumped_to_by_interrupt(code, unit))
         return LOST_BY_JUMP;
-    if (!may || unit->is_tried)
+    if ((!may && unit->returns) || unit->is_tried)
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */
-    return is_uncalled(code, unit) ? LOST_BY_END : LOST_BY_NOTHING;
+    code_try(code, unit->start, CODE_CALLED, &ends);
+    if (may_be_last_entry(code->cpu, unit, &ends))
+        return LOST_BY_ENTRY;
+    return may && is_uncalled(code, unit, &ends) ? LOST_BY_END : LOST_BY_NOTHING;
 }
 
 /* Takes the CFI from units that nobody calls. Marks them. Returns whether there are any. */
@@ -1139,7 +1193,7 @@ static bool take_candidates(struct code *code, const struct code_how *how, struc
         const char *why = NULL;
         enum code_kind kind;
 
-        if (unit->judged || (!labels && !begins_function(code, unit->start)))
+        if (unit->judged || (!labels && !code_begins_function(code, unit->start)))
             continue;
         if (has_slots(code, unit->start)) {
             enter_slots(code, how, unit->start,
@@ -1176,8 +1230,8 @@ bool code_find_entries(struct code *code, const struct code_how *how)
     for (i = 0; i < num && !any && how->entered != NULL; i++) {
         const struct code_ends *ends = &list[i].ends;
 
-        if (!list[i].unit->jumped_to &&
-            (ends->resumes || ends->calls || begins_function(code, list[i].unit->start)))
+        if (!list[i].unit->jumped_to && !is_lost_by_itself(list[i].unit) && /* that has been said */
+            (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
                          ends->resumes ? "it returns from an interrupt, but not as any kind would"
                                        : "nothing shows how it is entered");

@@ -18,6 +18,8 @@ struct code_ends {
     bool takes;       /* it takes more off the stack than it has put there */
     bool loses;       /* SP becomes another one, and nothing knows the old one any more */
     bool misaligned;  /* x86_64: it calls with an SP that no compiler leaves */
+    bool moves;       /* SP, by its own instructions: not those of a function that goes on in its place */
+    bool saves;       /* by these it stores what a register has at its entry in which no caller leaves anything */
     bool hands_on;    /* it calls what a register has that a caller keeps */
     bool calls;
     bool unknown; /* a way leads where nobody knows */
@@ -40,7 +42,8 @@ enum code_bearing { CODE_BEARS_OUT, CODE_CONTRADICTS, CODE_UNDECIDED };
 enum code_bearing code_bears_out(struct code *code, uint64_t addr, const struct cfi_row *row);
 
 /* Entries of CFI go that say of code that it is called, where nobody is seen to call it, and it returns from an
- * interrupt: the code is as if it had none. What it leads to is forgotten. Returns whether there are any. */
+ * interrupt, or may be an interrupt's entry that never returns: the code is as if it had none. What it leads to is
+ * forgotten. Returns whether there are any. */
 bool code_find_uncalled(struct code *code, const struct code_how *how);
 
 /* Takes notice if the instruction FACT, at PC, sets a register of the CPU that says where it enters. */

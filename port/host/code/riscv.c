@@ -805,21 +805,22 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 /* A callee may change RA, t0 to t6 and a0 to a7; another trap, the scratch register.
  * clang keeps the pointer of its shadow call stack in s2. */
 #define CHANGED (1ull << RA | 7ull << T0 | 0xffull << A0 | 15ull << T3 | 1ull << CODE_OTHER_SP)
+#define IDLE    (7ull << T0 | 15ull << T3)
 
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 
 const struct code_cpu code_riscv64 = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
+    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
 };
 
 const struct code_cpu code_riscv32 = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL,
+    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL,
 };
 
 const struct code_cpu code_riscv64_zcmp = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
+    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC, 0, NULL,
+    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC, 0, NULL,
 };

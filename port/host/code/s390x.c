@@ -1214,9 +1214,23 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 
 /* A callee may change r0 to r5, r14, and the registers of floating point from f0 to f7. */
 const struct code_cpu code_s390x = {
-    0xff403f, R15,   R11,    R14,
-    0,        -160,  0,      true,
-    2,        0x120, decode, NULL,
-    NULL,     8,     8,      "the PSW of what was interrupted is in the low core alone, at which no row can point",
-    0,        NULL,
+    0xff403f,
+    1u << R0 | 1u << R1,
+    R15,
+    R11,
+    R14,
+    0,
+    -160,
+    0,
+    true,
+    2,
+    0x120,
+    decode,
+    NULL,
+    NULL,
+    8,
+    8,
+    "the PSW of what was interrupted is in the low core alone, at which no row can point",
+    0,
+    NULL,
 };

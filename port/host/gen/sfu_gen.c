@@ -933,7 +933,8 @@ static void skip_entry(const char *text, bool by_cfi)
 static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
                         const char *why)
 {
-    const struct symbol *symbol = image_symbol(ctx, addr);
+    const struct image *image = ctx;
+    const struct symbol *symbol = image_symbol(image, addr);
     const char *name = symbol != NULL ? symbol->name : "no symbol", *word = entries_kind(kind);
     char offset[24] = "";
 
@@ -945,8 +946,9 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
         fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 "): entered as by --entry=%s%s:%s: %s\n", options.image,
                 name, offset, addr, name, offset, word, why);
     if (kind == CODE_KINDS && !options.quiet)
-        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:KIND\n",
-                options.image, name, offset, addr, why, name, offset);
+        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:%s\n",
+                options.image, name, offset, addr, why, name, offset,
+                image->abi == SFU_ARM ? "call or :start; an exception's entry needs a trap hook" : "KIND");
 }
 
 /* What the machine code says beside the CFI, or where there is none. */

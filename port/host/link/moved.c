@@ -139,39 +139,33 @@ static bool is_moved_riscv(const struct deltas *d, uint32_t before, uint32_t a, 
     return false;
 }
 
-static uint32_t arm_number(uint32_t word)
+static uint32_t number_a32(uint32_t word)
 {
     return bits_of(word, 16, 4) << 12 | bits_of(word, 0, 12);
 }
 
-/* ARM: movw and movt, A32 code. */
-static bool is_moved_arm(const struct deltas *d, uint32_t a, uint32_t b)
-{
-    const uint32_t change = arm_number(b) - arm_number(a);
-
-    if (((a ^ b) & 0xfff0f000) != 0)
-        return false;
-    if ((a & 0x0ff00000) == 0x03000000)
-        return is_low(d, change, 16);
-    return (a & 0x0ff00000) == 0x03400000 && is_high(d, change, 16, 0xffff);
-}
-
-/* T32 code: the first halfword in the upper half of the word. */
-static uint32_t thumb_number(uint32_t word)
+/* The first halfword is in the upper half of WORD. */
+static uint32_t number_t32(uint32_t word)
 {
     return bits_of(word, 16, 4) << 12 | bits_of(word, 26, 1) << 11 | bits_of(word, 12, 3) << 8 |
            bits_of(word, 0, 8);
 }
 
-static bool is_moved_thumb(const struct deltas *d, uint32_t a, uint32_t b)
-{
-    const uint32_t change = thumb_number(b) - thumb_number(a);
+/* ARM's movw and movt: the bits that the number is not in; the opcode's, and what they are. */
+static const struct halves {
+    uint32_t kept, opcode, movw, movt;
+    uint32_t (*number)(uint32_t word);
+} a32 = {0xfff0f000, 0x0ff00000, 0x03000000, 0x03400000, number_a32},
+  t32 = {0xfbf08f00, 0xfbf08000, 0xf2400000, 0xf2c00000, number_t32};
 
-    if (((a ^ b) & 0xfbf08f00) != 0)
+static bool is_moved_arm(const struct deltas *d, const struct halves *halves, uint32_t a, uint32_t b)
+{
+    const uint32_t change = halves->number(b) - halves->number(a), opcode = a & halves->opcode;
+
+    if (((a ^ b) & halves->kept) != 0)
         return false;
-    if ((a & 0xfbf08000) == 0xf2400000)
-        return is_low(d, change, 16);
-    return (a & 0xfbf08000) == 0xf2c00000 && is_high(d, change, 16, 0xffff);
+    return opcode == halves->movw ? is_low(d, change, 16)
+                                  : opcode == halves->movt && is_high(d, change, 16, 0xffff);
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
@@ -222,8 +216,8 @@ static bool is_instruction(const struct bytes_of *of, uint64_t at)
     case EM_RISCV:
         return is_moved_riscv(of->deltas, at >= 4 ? word_at(a, at - 4) : 0, word_at(a, at), word_at(b, at));
     case EM_ARM:
-        return (at % 4 == 0 && is_moved_arm(of->deltas, word_at(a, at), word_at(b, at))) ||
-               is_moved_thumb(of->deltas, halfwords_at(a, at), halfwords_at(b, at));
+        return (at % 4 == 0 && is_moved_arm(of->deltas, &a32, word_at(a, at), word_at(b, at))) ||
+               is_moved_arm(of->deltas, &t32, halfwords_at(a, at), halfwords_at(b, at));
     default:
         return false;
     }

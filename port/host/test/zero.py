@@ -153,7 +153,7 @@ def made_once():
     with open(counted, "w", encoding="ascii") as f:
         f.write('#!/bin/sh\necho run >>"%s/runs"\nexec "%s" "$@"\n' % (WORK, GEN))
     os.chmod(counted, 0o755)
-    for flags in (["-O2"], ["-Os", "-ffunction-sections"], ["-O0"]):
+    for flags in (["-O2"], ["-Os", "-ffunction-sections"], ["-O0"], *([["-O2", "-mthumb"]] if CPU == "arm" else [])):
         with open(WORK + "/runs", "w", encoding="ascii"):
             pass
         run("env", "SFU_GEN=" + counted, LINK, *LD.split(), "-T", script("once.ld", ("", "")),

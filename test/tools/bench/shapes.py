@@ -164,21 +164,26 @@ def apart(modules, each):
     return chain(modules * each, 1500, "(24 + draw(8))", body, SITES_END % ((modules * each,) * 2), ["end"])
 
 
-def arrays():
-    # arrays whose size is not known: gcc counts from FP there, and what the function saves is between
+def padded(targets, bytes_of):
+    """A body with an array of bytes_of(i), which calls one of TARGETS functions."""
     def body(i):
         return """static ALONE int f%d(int x)
 {
-    volatile char pad[1 + x];
+    volatile char pad[%s];
     pad[0] = 1;
     if (x == 0)
         leaf();
     else
-        x = links[draw(200)](x - 1);
+        x = links[draw(%d)](x - 1);
     return x + pad[0];
 }
-""" % i
-    return chain(200, 400, "(24 + draw(8))", body)
+""" % (i, bytes_of(i), targets)
+    return body
+
+
+def arrays():
+    # arrays whose size is not known: gcc counts from FP there, and what the function saves is between
+    return chain(200, 400, "(24 + draw(8))", padded(200, lambda i: "1 + x"))
 
 
 def aligned(every):
@@ -205,19 +210,7 @@ def aligned(every):
 
 
 def large_frames():
-    def body(i):
-        return """static ALONE int f%d(int x)
-{
-    volatile char pad[%d];
-    pad[0] = 1;
-    if (x == 0)
-        leaf();
-    else
-        x = links[draw(40)](x - 1);
-    return x + pad[0];
-}
-""" % (i, 16384 + 1016 * i)
-    return chain(40, 400, "(20 + draw(8))", body)
+    return chain(40, 400, "(20 + draw(8))", padded(40, lambda i: 16384 + 1016 * i))
 
 
 def cases(count, runs, size):

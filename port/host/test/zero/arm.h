@@ -9,8 +9,13 @@ struct frame {
 #define FRAME_SP(f) ((sfu_addr)(uintptr_t)(f) + sizeof(struct frame))
 #define FRAME_FP(f) ((f)->r[11])
 #define FRAME_RA(f) ((f)->lr)
-#define FAULT       __asm__ volatile(".inst 0xe7f000f0")
-#define FAULT_SIZE  4
+#ifdef __thumb__
+#define FAULT      __asm__ volatile("udf #0")
+#define FAULT_SIZE 2
+#else
+#define FAULT      __asm__ volatile(".inst 0xe7f000f0")
+#define FAULT_SIZE 4
+#endif
 
 extern const char vectors[];
 
