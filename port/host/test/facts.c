@@ -90,13 +90,11 @@ static bool is_of_exceptions(uint32_t word)
            ((word >> 25 & 7) == 4 && (word >> 22 & 1) != 0);
 }
 
-/* Whether CODE is not to be executed: system calls, and what QEMU executes otherwise than a CPU. s390x:
- * - QEMU 7.2 multiplies the distances of larl and its like by 2 as numbers of 32 bits: c020930152ed at 0x10000800,
- *   which is "larl %r2,.-0xd9fd5a26", loads 0x3602adda.
- * - rnsbg, rosbg and rxsbg that only test (ec27f166d256) end it with "tcg fatal error", at once or some instructions
- *   later.
- * - It lets trtt to troo have a first register that is not even, which CPUs do not.
- * A32: QEMU, as Linux, has floating point of coprocessors 1 and 2 (FPA), which no CPU has had for long. */
+/* Whether CODE is not to be executed: system calls, and what QEMU executes otherwise than a CPU:
+ * - FAULTS.md: qemu-larl
+ * - FAULTS.md: qemu-rnsbg
+ * - FAULTS.md: qemu-trtt
+ * - A32: QEMU, as Linux, has floating point of coprocessors 1 and 2 (FPA), which no CPU has had for long. */
 static bool is_left_out(const struct machine *m, const uint8_t *code)
 {
     const uint32_t word = (uint32_t)load_number(code, 4, m->kind == S390X);
@@ -114,7 +112,8 @@ static bool is_left_out(const struct machine *m, const uint8_t *code)
     case RISCV:
         return word == 0x73;
     case ARM:
-        return (word >> 24 & 15) == 15 || ((word >> 26 & 3) == 3 && (word >> 8 & 15) - 1 < 2) ||
+        return (word >> 24 & 15) == 15 ||
+               ((word >> 26 & 3) == 3 && ((word >> 8 & 15) == 1 || (word >> 8 & 15) == 2)) ||
                is_of_exceptions(word);
     default:
         return code[1] == 0xdf;
