@@ -1950,14 +1950,20 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     return true;
 }
 
-/* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than RA. */
+/* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than where
+ * a return finds it; on x86_64 SP is then where a return would have left it. */
 bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
 {
     struct code_state left;
+    struct code_value *sp = &left.reg[cpu->sp];
 
     copy_state(&left, state);
     if (cpu->link && fact->flow == CODE_AWAY)
         left.reg[cpu->ra] = left.reg[CODE_TARGET];
+    if (!cpu->link && fact->flow == CODE_AWAY && sp->base == BASE_CFA) {
+        sp->k -= cpu->word;
+        store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
+    }
     return !fact->odd && code_is_entry(cpu, &left);
 }
 

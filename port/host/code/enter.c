@@ -148,6 +148,14 @@ static bool is_own(const struct trial *t, const struct code_unit *unit)
            (t->start >= unit->start && t->start < unit->end);
 }
 
+/* How far up SP may be in code that was called. CFI may describe a frame whose return address has been popped. */
+static int64_t highest_sp(const struct trial *t)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+
+    return cpu->sp_at_entry + (t->by_row && !cpu->link ? cpu->word : 0);
+}
+
 /* SP has been BEFORE. OWN: by is_own. */
 static void look_at_sp(struct trial *t, struct code_state *state, const struct code_value *before, bool left,
                        bool own)
@@ -157,7 +165,7 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
     const bool called = state->has_called;
 
     t->ends->moves |= own && (sp->base != before->base || sp->k != before->k);
-    if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > cpu->sp_at_entry)
+    if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > highest_sp(t))
         t->ends->takes = true;
     if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
         t->ends->loses = true;

@@ -163,6 +163,27 @@ LEFT = {
     "s390x": """lmg %r6, %r14, 0(%r2) => r15+160 r14+0 r11+0\nlg %r15, 72(%r2) => none\nlg %r1, 80(%r2) => none
         br %r1 => none""",
 }
+# The same, with CFI that says where the PC and FP have been loaded to; and a return by a jump.
+LOADED = {
+    "x86_64": """mov 8(%rdi), %r8\nmov 48(%rdi), %r9\nmov 56(%rdi), %rdx => r7+8 [cfa-8] r6+0
+        mov %r9, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa 7, 0\n.cfi_register 6, 8\n.cfi_register 16, 1
+        mov %r8, %rbp => r7+0 r1+0 r8+0\n.cfi_same_value 6\njmp *%rdx => r7+0 r1+0 r6+0""",
+    "aarch64": """ldp x2, x3, [x0]\nldp x4, x5, [x0, #16] => r31+0 r30+0 r29+0\nmov sp, x4 => r31+0 r30+0 r29+0
+        .cfi_register 30, 3\n.cfi_register 29, 2\nmov x29, x2 => r31+0 r3+0 r2+0\n.cfi_same_value 29
+        br x3 => r31+0 r3+0 r29+0""",
+    "riscv": """LOAD t0, 0(a0)\nLOAD t1, W(a0) => r2+0 r1+0 r8+0\nLOAD sp, 2*W(a0) => r2+0 r1+0 r8+0
+        .cfi_register 1, 6\n.cfi_register 8, 5\nmv s0, t0 => r2+0 r6+0 r5+0\n.cfi_same_value 8
+        jr t1 => r2+0 r6+0 r8+0""",
+}
+# As before, with CFI that names another register than the jump's.
+MISLOADED = {
+    "x86_64": """mov 8(%rdi), %rcx\nmov 56(%rdi), %rdx\nmov 48(%rdi), %rsp => r7+8 [cfa-8] r6+0
+        .cfi_register 16, 2\nnop => none\njmp *%rdx => none""",
+    "aarch64": """ldp x2, x3, [x0]\nldr x4, [x0, #16]\nmov sp, x4 => r31+0 r30+0 r29+0\n.cfi_register 30, 2
+        nop => none\nbr x3 => none""",
+    "riscv": """LOAD t0, 0(a0)\nLOAD t1, W(a0) => r2+0 r1+0 r8+0\nLOAD sp, 2*W(a0) => r2+0 r1+0 r8+0
+        .cfi_register 1, 5\nnop => none\njr t1 => none""",
+}
 RESUMED = {
     "x86_64": """mov (%rdi), %rsp => r7+8 [cfa-8] r6+0\nmov 8(%rdi), %rbp => none\nmov 16(%rdi), %rcx => none
         push %rcx => none\nmov 24(%rdi), %rdi => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
@@ -237,7 +258,8 @@ CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empt
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
-         "a switch of threads": SWITCH, "a jump out of the frame": LEFT, "a context that is entered": RESUMED,
+         "a switch of threads": SWITCH, "a jump out of the frame": LEFT,
+         "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
