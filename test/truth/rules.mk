@@ -124,7 +124,15 @@ STEP_CODE_arms := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Os,$(c)-$(l)-code)) 
     gcc12-O1-codefp clang-O1-codefp gcc12-O2-codefpu clang-O2-codefpu
 STEP_CODE_arm := $(STEP_CODE_arms) gcc12-O2-codea15
 STEP_CODE_thumb := $(STEP_CODE_arms) $(foreach c,gcc12 clang,$(c)-O0-codem0 $(c)-O2-codem0 $(c)-Os-codem0)
-step_code = $(call step_patterns,$(1),$(STEP_CODE_$(1)))
+# Large switches in loops: all that is behind a table of jumps has rows.
+STEP_ENGINE_x86_64 := gcc12-O0-codepic gcc16-Os-codepic clang-O0-code clang-Os-codepic
+STEP_ENGINE_aarch64 := gcc12-Os-code clang-Oz-codepic
+STEP_ENGINE_s390x := gcc12-Os-codepic clang-O2-codepic
+STEP_ENGINE_riscv64 := gcc12-O2-codepic
+STEP_ENGINE_riscv32 := clang-Oz-code
+STEP_ENGINE_arm := clang-O2-code
+STEP_ENGINE_thumb := clang-Os-codem0
+step_code = $(call step_patterns,$(1),$(STEP_CODE_$(1))) $(STEP_ENGINE_$(1):%=$(STEP)/$(1)/engine-%)
 # Walks of a thousand that may come to code without rows: of a program that is made of such code, as it is. RISC-V, with
 # -msave-restore: all functions end in __riscv_restore_0, and one of them is entered by hand-written code that has put
 # another RA in its place (step_enter), so that nobody knows RA there.

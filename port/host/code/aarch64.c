@@ -72,7 +72,8 @@ static void add_immediate(uint32_t word, struct code_fact *fact)
 
     if (flags) {
         replace(fact, rd(word));
-        fact->bound = subtracts && field(word, 0, 5) == SP ? (uint32_t)imm + 1 : 0;
+        fact->compares = true;
+        fact->bound = subtracts ? (uint32_t)imm + 1 : 0;
     } else if (wide) {
         code_add(fact, CODE_SET, rd(word), 0, rn(word), subtracts ? -imm : imm);
     } else {
@@ -307,7 +308,8 @@ static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
     } else if (top == 0x54 || (top & 0x7e) == 0x34) { /* b.cond, bc.cond; cbz, cbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 19) * 4);
-    } else if ((top & 0x7e) == 0x36) { /* tbz, tbnz */
+        fact->checks = top == 0x54 && ((word & 0xe) == 2 || (word & 0xe) == 8); /* cs, cc; hi, ls */
+    } else if ((top & 0x7e) == 0x36) {                                          /* tbz, tbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
     } else if (top == 0xd4) {           /* svc, hvc, smc; brk, hlt and what leaves */

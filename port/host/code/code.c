@@ -491,15 +491,22 @@ static bool join_either(bool *mine, bool theirs)
     return less;
 }
 
+/* *MINE stays where THEIRS is the same; 0 is not known. */
+static bool join_number(uint32_t *mine, uint32_t theirs)
+{
+    const bool less = *mine != theirs && *mine != 0;
+
+    *mine = *mine == theirs ? theirs : 0;
+    return less;
+}
+
 /* Joins what is known besides registers and words. */
 static bool join_rest(struct code_state *state, const struct code_state *other)
 {
     bool less = false;
 
-    if (state->bound != other->bound && state->bound != 0) {
-        state->bound = 0;
-        less = true;
-    }
+    less |= join_number(&state->bound, other->bound);
+    less |= join_number(&state->compared, other->compared);
     if (state->caller != other->caller && state->caller != CALLER_UNCERTAIN) {
         state->caller = CALLER_UNCERTAIN;
         less = true;
@@ -590,14 +597,16 @@ static int64_t wrapped(const struct code_cpu *cpu, int64_t k)
     return cpu->word == 4 ? (int32_t)(uint32_t)k : k;
 }
 
-/* The lowest 32 bits of VALUE, with their sign: an entry of a table that has been read like that stays what it is. */
+/* The lowest 32 bits of VALUE, with their sign: of an entry of four bytes, that is the entry with its sign. */
 static struct code_value low_word(const struct code_value *value)
 {
     struct code_value result = *value;
 
     if (value->base == BASE_NUMBER)
         result.k = (int32_t)(uint32_t)value->k;
-    else if (value->base != BASE_TABLE || value->width != (4 | CODE_ENTRY_SIGNED))
+    else if (value->base == BASE_TABLE && (value->width | CODE_ENTRY_SIGNED) == (4 | CODE_ENTRY_SIGNED))
+        result.width = 4 | CODE_ENTRY_SIGNED;
+    else
         result = unknown;
     return result;
 }
@@ -725,10 +734,19 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
         state->reg[op->reg] = unknown;
 }
 
+/* AT as where something is read: the sum of an address and an entry is a place in a table there, if that was an index,
+ * as of what a byte of text leads to. */
+static struct code_value as_place(struct code_value at)
+{
+    if (at.base == BASE_TABLE && (at.width & CODE_ENTRY_COMPLETE) != 0)
+        return (struct code_value){at.k + at.add, BASE_INDEXED, false, 0, 0};
+    return at;
+}
+
 /* An entry of the table that OP names. */
 static struct code_value table_entry(const struct code_state *state, const struct code_op *op)
 {
-    struct code_value at = state->reg[op->base];
+    struct code_value at = as_place(state->reg[op->base]);
 
     if (op->from == CODE_NONE)
         return at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
@@ -751,7 +769,7 @@ static void add_registers(const struct code_cpu *cpu, struct code_state *state, 
 
 static void load_row(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
-    const struct code_value at = state->reg[op->base];
+    const struct code_value at = as_place(state->reg[op->base]);
     unsigned i;
 
     for (i = op->reg; i <= op->last; i++)
@@ -801,6 +819,17 @@ static void renumber(const struct code_cpu *cpu, struct code_value *reg, uint64_
         *reg = unknown;
 }
 
+/* REG is shifted to the left by K: a number, or an entry of a table. */
+static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k)
+{
+    if (reg->base != BASE_TABLE)
+        renumber(cpu, reg, (uint64_t)reg->k << k);
+    else if ((reg->width & CODE_ENTRY_COMPLETE) == 0 && reg->width / CODE_ENTRY_SHIFT + k <= 3)
+        reg->width = (uint8_t)(reg->width + k * CODE_ENTRY_SHIFT);
+    else
+        *reg = unknown;
+}
+
 /* What registers become by OP, one that neither reads nor writes memory. */
 static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
@@ -838,7 +867,7 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         *reg = low_word(reg);
         break;
     case CODE_SHIFT:
-        renumber(cpu, reg, (uint64_t)reg->k << op->k);
+        shift(cpu, reg, op->k);
         break;
     default: /* CODE_BOUND */
         take_bound(state, reg, &state->reg[op->last]);
@@ -940,6 +969,18 @@ static bool replaces(const struct code_state *state, const struct code_fact *fac
     return result;
 }
 
+/* What FACT says of the bound of an index. A comparison is one of an index if a branch asks for less or more of numbers
+ * without a sign: others, such as with 0, have nothing to do with a table behind them. */
+static void take_comparison(struct code_state *state, const struct code_fact *fact)
+{
+    if (fact->compares)
+        state->compared = fact->bound;
+    else if (fact->bound != 0)
+        state->bound = fact->bound;
+    if (fact->checks && state->compared != 0)
+        state->bound = state->compared;
+}
+
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
 {
     struct code_value before = state->reg[cpu->sp];
@@ -963,8 +1004,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
         state->trap_is_cfa = true;
-    if (fact->bound != 0)
-        state->bound = fact->bound;
+    take_comparison(state, fact);
     if (!same_value(&before, &state->reg[cpu->sp])) {
         sp_moved(cpu, state, &before);
         state->has_left = false;
@@ -1413,6 +1453,7 @@ struct place {
     struct code_fact fact;
     uint64_t pc;
     struct code_state *state; /* where ways begin or meet: what they agree on; else NULL */
+    size_t jumps;             /* the number + 1 of the table that it has jumped by, or 0 */
     bool meets, waits;
 };
 
@@ -1429,6 +1470,8 @@ struct jumps {
     struct code_value table;
     uint64_t *targets;
     size_t num;
+    size_t entries; /* that were read */
+    uint32_t bound; /* how many a comparison allows, or 0 */
 };
 
 struct run {
@@ -1438,13 +1481,16 @@ struct run {
     uint32_t *index; /* by offset: of the place, + 1; or 0 */
     bool *executed;  /* by offset: another instruction executes what stands there */
     bool *begins;    /* by offset: an instruction does, read from the start on; or NULL: not read yet */
+    uint64_t swept;  /* the offset up to which that is known */
     struct place *places;
     size_t num_places;
     uint32_t *work; /* places whose state has changed */
     size_t num_work;
     struct jumps *jumps;
     size_t num_jumps;
+    uint32_t here;                    /* the number of the place that is followed */
     bool found_jumps;                 /* in this round */
+    bool misled;                      /* targets were taken that are none: what was read there goes */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
     struct seed *seeds;
@@ -1766,8 +1812,15 @@ static bool begins_at(struct run *r, uint64_t pc)
             if (fact.size == 0)
                 break;
         }
+        r->swept = offset;
     }
     return r->begins[pc - r->unit->start];
+}
+
+/* Whether PC is known to be within an instruction of the unit. */
+static bool is_within(struct run *r, uint64_t pc)
+{
+    return !begins_at(r, pc) && pc - r->unit->start < r->swept;
 }
 
 /* Whether a way with STATE that may be none is followed to PC. */
@@ -1892,7 +1945,7 @@ static uint64_t written_in(struct code *code, struct code_unit *unit, unsigned d
 }
 
 /* STATE is what holds behind a call of CALLEE, and BEFORE in front of it. Registers in which an ABI lets callees leave
- * what they like have an address on the stack still if CALLEE does not write them (gcc's -fipa-ra). */
+ * what they like have an address on the stack, or of a table, still if CALLEE does not write them (gcc's -fipa-ra). */
 static void keep_unwritten(struct code *code, struct code_state *state, const struct code_state *before,
                            struct code_unit *callee)
 {
@@ -1900,8 +1953,10 @@ static void keep_unwritten(struct code *code, struct code_state *state, const st
     unsigned i;
 
     for (i = 0; i < CODE_REAL && callee != NULL; i++)
-        if (cpu->changed >> i & 1 && i != cpu->ra && is_on_stack(&before->reg[i]) &&
-            before->reg[i].base > BASE_NEAR && !(written_in(code, callee, MAX_CALLS) >> i & 1))
+        if (cpu->changed >> i & 1 && i != cpu->ra &&
+            (before->reg[i].base == BASE_NUMBER ||
+             (is_on_stack(&before->reg[i]) && before->reg[i].base > BASE_NEAR)) &&
+            !(written_in(code, callee, MAX_CALLS) >> i & 1))
             state->reg[i] = before->reg[i];
 }
 
@@ -1980,6 +2035,14 @@ static void note_popped(struct run *r, const struct code_value *sp, const struct
         popped = POPPED_MIXED;
     unit->changed |= unit->odd && unit->popped != popped;
     unit->popped = popped;
+}
+
+bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_value *ra = &state->reg[cpu->ra];
+
+    return fact->flow == CODE_RETURN && cpu->link && ra->base == BASE_TABLE &&
+           (ra->width & CODE_ENTRY_COMPLETE) != 0;
 }
 
 /* The unit returns with STATE. */
@@ -2113,15 +2176,17 @@ static uint32_t bound_in_code(const struct run *r, const struct code_value *tabl
     return (uint32_t)most;
 }
 
-/* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. It
- * ends where another table begins, because compilers write them one after the other. */
-static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
+/* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as instructions of the
+ * unit begin at. It ends where another table begins, because compilers write them one after the other. */
+static void read_jumps(struct run *r, struct jumps *jumps)
 {
     const struct code_value *table = &jumps->table;
     unsigned align = r->code->cpu->align;
+    uint32_t bound = jumps->bound;
     uint64_t target;
     size_t i;
 
+    jumps->num = 0;
     if (table->base == BASE_NUMBER) {
         jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
         jumps->targets[jumps->num++] = (uint64_t)table->k &
@@ -2139,18 +2204,48 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
         if ((target < r->unit->start || target >= r->unit->end) &&
             (bound == 0 || code_unit_at(r->code, target) == NULL))
             break;
+        if (bound == 0 && is_within(r, target))
+            break;
         jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
         jumps->targets[jumps->num++] = target;
     }
+    jumps->entries = jumps->num;
     drop_twins(jumps);
+}
+
+/* A table begins at ADDR: others of which entries were read from there on are read anew. */
+static void read_again(struct run *r, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < r->num_jumps; i++) {
+        struct jumps *jumps = &r->jumps[i];
+        const uint64_t start = (uint64_t)jumps->table.k;
+
+        if (jumps->table.base == BASE_NUMBER || addr <= start ||
+            addr - start >= jumps->entries * (jumps->table.width & CODE_ENTRY_SIZE))
+            continue;
+        read_jumps(r, jumps);
+        r->misled = true;
+    }
+}
+
+/* STATE goes to all targets of JUMPS, once no more tables are found. */
+static void go_by(struct run *r, const struct jumps *jumps, const struct code_state *state)
+{
+    size_t k;
+
+    for (k = 0; !r->found_jumps && k < jumps->num; k++)
+        if (agrees_at(r, jumps->targets[k], state))
+            go(r, jumps->targets[k], state);
 }
 
 /* STATE jumps by a table, or to a place that is known. Returns false if that is not known, or its targets are not. */
 static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
     const struct code_value *table = &state->reg[CODE_TARGET];
-    struct jumps next = {*table, NULL, 0};
-    size_t i, k;
+    struct jumps next = {*table, NULL, 0, 0, state->bound};
+    size_t i;
 
     if (table->base != BASE_NUMBER &&
         (table->base != BASE_TABLE || (table->width & (CODE_ENTRY_COMPLETE | r->code->cpu->entry)) == 0))
@@ -2158,15 +2253,22 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
     for (i = 0; i < r->num_jumps && !same_value(&r->jumps[i].table, table); i++)
         continue;
     if (i == r->num_jumps) {
-        read_jumps(r, &next, state->bound);
+        read_jumps(r, &next);
         r->jumps = grow(r->jumps, r->num_jumps, sizeof *r->jumps);
         r->jumps[r->num_jumps++] = next;
         r->found_jumps = true;
+        if (table->base == BASE_TABLE)
+            read_again(r, (uint64_t)table->k);
         return true;
     }
-    for (k = 0; !r->found_jumps && k < r->jumps[i].num; k++)
-        if (agrees_at(r, r->jumps[i].targets[k], state))
-            go(r, r->jumps[i].targets[k], state);
+    if (state->bound != r->jumps[i].bound && r->jumps[i].bound != 0 &&
+        (state->bound == 0 || state->bound > r->jumps[i].bound)) {
+        r->jumps[i].bound = state->bound;
+        read_jumps(r, &r->jumps[i]);
+        r->found_jumps = true;
+    }
+    r->places[r->here].jumps = i + 1;
+    go_by(r, &r->jumps[i], state);
     return r->jumps[i].num > 0;
 }
 
@@ -2185,12 +2287,16 @@ static bool enters(struct run *r, struct code_state *state)
     return jumps_by_table(r, state);
 }
 
-/* STATE jumps to what a register has. It is not kept if an earlier one says nothing that does not hold for it, too, so
- * that a switch in a loop does not fill the list. */
+/* STATE jumps to what a register has. Where an earlier way to this place has jumped by a table, STATE may, too. It is not
+ * kept if an earlier one says nothing that does not hold for it, too, so that a switch in a loop does not fill the
+ * list. */
 static void leaves(struct run *r, const struct code_state *state)
 {
+    const size_t jumps = r->places[r->here].jumps;
     size_t i;
 
+    if (jumps != 0)
+        go_by(r, &r->jumps[jumps - 1], state);
     if ((state->switched & CODE_ENTERS) == 0)
         end_switch(r->code, state, code_is_entry(r->code->cpu, state));
     for (i = 0; i < r->num_away; i++) {
@@ -2338,6 +2444,10 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     if (fact->flow == CODE_NEXT)
         switch_stack(r->code, r->unit, state, &sp, left);
     be_sure(r, state, fact);
+    if (code_goes_by_table(r->code->cpu, state, fact)) {
+        state->reg[CODE_TARGET] = state->reg[r->code->cpu->ra];
+        fact->flow = CODE_AWAY;
+    }
     if (!give)
         depart(r, state, fact);
     if (fact->flow == CODE_CALL && !take_call(r, state, fact, pc, give))
@@ -2380,6 +2490,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
         struct code_state *way = choose_way(r->code->cpu, &f, &fact);
 
+        r->here = at;
         if (give)
             give_both(r, pc, &fact, &f);
         if (fact.size == 0)
@@ -2477,12 +2588,19 @@ static bool find_seeds(struct run *r)
 
 static void forget_states(struct run *r)
 {
+    const size_t size = (size_t)(r->unit->end - r->unit->start);
     size_t i;
 
     for (i = 0; i < r->num_places; i++) {
         free(r->places[i].state);
         r->places[i].state = NULL;
     }
+    if (!r->misled)
+        return;
+    r->misled = false;
+    r->num_places = 0;
+    memset(r->index, 0, size * sizeof *r->index);
+    memset(r->executed, 0, size * sizeof *r->executed);
 }
 
 /* Whether an instruction that was read begins within another one. */

@@ -141,6 +141,8 @@ struct code_fact {
     uint8_t condition; /* 0, or the instruction does nothing unless this holds, and CONDITION - 1 is even or odd for
                           one and its opposite (ARM) */
     bool flags;        /* conditions may be others behind it */
+    bool compares;     /* BOUND is one if a branch behind it CHECKS that; 0: what was compared before is not */
+    bool checks;       /* CODE_BRANCH: less or more, of numbers without a sign */
     uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece;
                           CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
     bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
@@ -252,7 +254,8 @@ enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
     unsigned num;
-    uint32_t bound;    /* a register has been compared with one less, or 0 */
+    uint32_t bound;    /* an index is known to be lower, or 0 */
+    uint32_t compared; /* a register has been compared with one less, or 0: a branch may say that it is an index */
     uint8_t caller;    /* CALLER_... */
     bool low_core;     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
     bool globals;      /* words at all absolute addresses are (x86_64, at a system call) */
@@ -470,6 +473,8 @@ bool code_is_outlined(const struct code *code, const struct code_unit *unit);
 /* Whether STATE is as a function finds it that has just been called; and as its caller finds it, behind FACT. */
 bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state);
 bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact);
+/* Whether FACT, which looks like a return, jumps by a table: RA's register is any other once RA is saved (s390x). */
+bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact);
 
 /* SP, which has been BEFORE, may be on another stack now, as in code.c, "Other stacks". LEFT: it has been stored where
  * no stack is known to be. Returns whether it is. */

@@ -375,7 +375,9 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         jump(t, address_of(t->code->cpu, target) & ~(uint64_t)t->code->cpu->mode, state);
     else if (fact->flow == CODE_AWAY)
         go_away(t, state);
-    if (fact->flow == CODE_RETURN)
+    if (fact->flow == CODE_RETURN && code_goes_by_table(t->code->cpu, state, fact))
+        go_away(t, state);
+    else if (fact->flow == CODE_RETURN)
         note_return(t, state, fact);
     if (fact->flow == CODE_RESUME && !enters(t, state) && !goes_on_behind(t, state, fact, pc))
         note_resume(t, state, fact);

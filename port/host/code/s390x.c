@@ -822,6 +822,23 @@ static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
         code_write(fact, ANYWHERE, 0, 8);
 }
 
+/* lgf, agf with an index: maybe of a table whose entries have 32 bits. */
+static bool table_of_32(struct code_fact *fact, const uint8_t *p)
+{
+    const uint8_t reg = (uint8_t)high(p[1]), to = p[5] == 0x18 ? (uint8_t)CODE_TARGET : reg;
+    const unsigned index = low(p[1]), base = high(p[2]);
+
+    if (index == 0 && base == 0)
+        return false;
+    if (index == 0 || base == 0)
+        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(index | base), CODE_NONE, long_displacement(p + 2));
+    else
+        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(base), based(index), long_displacement(p + 2));
+    if (p[5] == 0x18)
+        code_add(fact, CODE_SUM, reg, CODE_TARGET, reg, 1);
+    return true;
+}
+
 /* RIL: larl, lgfi, llihf, llilf; slgfi, agfi, algfi. Returns false if it is another one. */
 static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
@@ -937,6 +954,8 @@ static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         code_copy(fact, based(high(p[2])), displacement(p + 2), based(high(p[4])), displacement(p + 4), p[1] + 1u);
         return true;
     case 0xe3:
+        if (p[5] == 0x14 || p[5] == 0x18)
+            return table_of_32(fact, p);
         if (p[5] != 0x04 && p[5] != 0x24 && p[5] != 0x71)
             return false;
         if (p[5] == 0x71) /* lay */

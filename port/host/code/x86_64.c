@@ -192,19 +192,47 @@ static void other(const struct decoder *d, struct code_fact *fact)
 
 /* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
-/* OPERAND is an entry of a table, of WIDTH, that is read into REG. Returns false if it is not like that. */
+/* OPERAND is an entry of a table, of WIDTH, that is read into REG. Its index is scaled, or has been before: then either
+ * register may be the table. Returns false if it is not like that. */
 static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t reg, const operand_t *operand,
                        uint8_t width)
 {
     const ZydisDecodedOperandMem *mem = &operand->mem;
+    const bool scaled = mem->scale == (width & CODE_ENTRY_SIZE), has_base = mem->base != ZYDIS_REGISTER_NONE;
     uint8_t base;
 
     if (!is_memory(operand) || !is_flat(mem) || mem->index == ZYDIS_REGISTER_NONE ||
-        mem->scale != (width & CODE_ENTRY_SIZE) || (mem->base != ZYDIS_REGISTER_NONE && !d->whole[mem->base]))
+        (!scaled && (mem->scale != 1 || !has_base || !d->whole[mem->index])) || (has_base && !d->whole[mem->base]))
         return false;
-    base = mem->base != ZYDIS_REGISTER_NONE ? number_of(d, mem->base) : (uint8_t)CODE_ZERO;
-    code_table(fact, reg, width, base, base, mem->disp.value);
+    base = has_base ? number_of(d, mem->base) : (uint8_t)CODE_ZERO;
+    code_table(fact, reg, width, base, scaled ? base : number_of(d, mem->index), mem->disp.value);
     return true;
+}
+
+/* 32 bits, without their sign. */
+static bool move_word(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *a = &d->op[0], *b = a + 1;
+
+    return is_register(a) && a->size == 32 && b->size == 32 &&
+           read_table(d, fact, number_of(d, a->reg.value), b, 4);
+}
+
+/* cdqe, movsxd: 32 bits get their sign. */
+static bool extend(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *a = &d->op[0], *b = a + 1;
+    const uint8_t to = d->insn.mnemonic == ZYDIS_MNEMONIC_CDQE ? (uint8_t)RAX : whole(d, a);
+
+    if (to == CODE_NONE)
+        return false;
+    if (d->insn.mnemonic == ZYDIS_MNEMONIC_CDQE || is_register(b)) {
+        if (d->insn.mnemonic != ZYDIS_MNEMONIC_CDQE && number_of(d, b->reg.value) != to)
+            code_add(fact, CODE_SET, to, 0, number_of(d, b->reg.value), 0);
+        code_add(fact, CODE_WORD, to, 0, 0, 0);
+        return true;
+    }
+    return read_table(d, fact, to, b, 4 | CODE_ENTRY_SIGNED);
 }
 
 /* 64 bits move from B to A, or its address does (lea). */
@@ -363,7 +391,7 @@ static bool known(const struct decoder *d, struct code_fact *fact)
     case ZYDIS_MNEMONIC_LEA:
         return move(d, fact, true);
     case ZYDIS_MNEMONIC_MOV:
-        return move(d, fact, false);
+        return move_word(d, fact) || move(d, fact, false);
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_AND:
@@ -374,11 +402,9 @@ static bool known(const struct decoder *d, struct code_fact *fact)
         code_add(fact, CODE_NUMBER, number_of(d, a->reg.value), 0, 0, 0);
         return true;
     case ZYDIS_MNEMONIC_MOVSXD:
-        return whole(d, a) != CODE_NONE && read_table(d, fact, whole(d, a), b, 4 | CODE_ENTRY_SIGNED);
+    case ZYDIS_MNEMONIC_CDQE:
+        return extend(d, fact);
     case ZYDIS_MNEMONIC_CMP:
-        /* The index of a table is compared with its last entry, and `ja` leaves if it is greater. */
-        if (is_number(b) && b->imm.value.s >= 0 && b->imm.value.s < MAX_BOUND)
-            fact->bound = (uint32_t)b->imm.value.s + 1;
         return true;
     case ZYDIS_MNEMONIC_SWAPGS:
     case ZYDIS_MNEMONIC_WRGSBASE:
@@ -515,7 +541,22 @@ static bool flow(const struct decoder *d, struct code_fact *fact)
     }
     if (direct) /* jcc, loop, jrcxz, xbegin */
         go(fact, CODE_BRANCH, target);
+    fact->checks = d->insn.mnemonic == ZYDIS_MNEMONIC_JB || d->insn.mnemonic == ZYDIS_MNEMONIC_JNB ||
+                   d->insn.mnemonic == ZYDIS_MNEMONIC_JBE || d->insn.mnemonic == ZYDIS_MNEMONIC_JNBE;
     return false;
+}
+
+/* The index of a table is compared with its last entry, or that is subtracted, and `ja` leaves if it is greater. */
+static void compare(const struct decoder *d, struct code_fact *fact)
+{
+    const ZydisAccessedFlags *flags = d->insn.cpu_flags;
+    const operand_t *b = &d->op[1];
+
+    fact->compares = flags != NULL && ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
+                                       (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF)) != 0;
+    if ((d->insn.mnemonic == ZYDIS_MNEMONIC_CMP || d->insn.mnemonic == ZYDIS_MNEMONIC_SUB) && is_number(b) &&
+        b->imm.value.s >= 0 && b->imm.value.s < MAX_BOUND)
+        fact->bound = (uint32_t)b->imm.value.s + 1;
 }
 
 /* Intel's CPUs ignore 66 in front of a branch; AMD's take two bytes of its target, and of an address only two. */
@@ -539,6 +580,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     d->pc = pc;
     fact->size = d->insn.length;
     fact->flow = CODE_NEXT;
+    compare(d, fact);
     if (!flow(d, fact) && !known(d, fact))
         other(d, fact);
 }

@@ -131,8 +131,8 @@ pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
-code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codem0 | \
-    codefp | codefpu | codea15)
+code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codepic | \
+    codem0 | codefp | codefpu | codea15)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -142,6 +142,7 @@ codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branc
 codereturn) [ "$compiler" = clang ] && cc+=(-mfunction-return=thunk-extern) || cc+=(-mfunction-return=thunk) ;;
 codesls) cc+=(-mharden-sls=all) ;; # aarch64: the same for calls by registers; x86_64: int3 behind each return
 codelto) cc+=(-flto) ;;
+codepic) cc+=(-fPIE) ;; # tables of jumps are relative
 codeclash) cc+=(-fstack-clash-protection) ;;
 codesave) cc+=(-msave-restore) ;; # RISC-V: as below
 codelong) march=${march%c} ;;
@@ -242,7 +243,7 @@ if [ "$flag-$compiler" = codereturn-clang ]; then # clang leaves it to the progr
     files+=("$out.parts/thunk.s")
 fi
 case $program in
-patterns | goto) files+=("$here/programs/$program.c") ;;
+patterns | goto | engine) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)
     src=$(test/tools/toolchain/sources.sh)
     files+=("$here/programs/shim.c" "$here/programs/$program.c")
