@@ -2287,8 +2287,8 @@ static bool enters(struct run *r, struct code_state *state)
     return jumps_by_table(r, state);
 }
 
-/* STATE jumps to what a register has. Where an earlier way to this place has jumped by a table, STATE may, too. It is not
- * kept if an earlier one says nothing that does not hold for it, too, so that a switch in a loop does not fill the
+/* STATE jumps to what a register has. Where an earlier way to this place has jumped by a table, STATE may, too. It is
+ * not kept if an earlier one says nothing that does not hold for it, too, so that a switch in a loop does not fill the
  * list. */
 static void leaves(struct run *r, const struct code_state *state)
 {
