@@ -81,6 +81,21 @@ together() {
     done
 }
 
+# The lines of page $2, and of its tables only the columns whose headings page $1 has in the same table. Rows of -O2 in
+# a table that has no columns of it go where page $1 has none.
+columns() {
+    awk '
+        FNR == 1 { table = 0 }
+        !/^\|/ { if (FNR != NR) print; inside = 0; next }
+        { cells = split($0, cell, "|") }
+        !inside { inside = 1; table++; split("", heading); for (i = 1; i <= cells; i++) heading[i] = cell[i] }
+        FNR == NR { has[table, cell[2], cell[3]] = 1 }
+        FNR == NR && !((table, "rows") in has) { has[table, "rows"] = 1; for (i in heading) has[table, heading[i]] = 1 }
+        FNR == NR || cell[3] == " `-O2` " && !((table, cell[2], cell[3]) in has) { next }
+        { for (i = 2; i < cells; i++) if ((table, heading[i]) in has) printf "|%s", cell[i]; print "|" }
+    ' "$1" "$2"
+}
+
 # SWITCHES.md says what the switches save now.
 switches() {
     case $(gcc -dumpversion) in
@@ -90,8 +105,9 @@ switches() {
         return
         ;;
     esac
-    "$here/switches.sh" "$out" "$out" >"$out/switches.now"
-    none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
+    SFU_SWITCHES=${LONG:-some} "$here/switches.sh" "$out" "$out" >"$out/switches.now"
+    columns "$out/switches.now" "$here/SWITCHES.md" >"$out/switches.page"
+    none 'SWITCHES.md is new (make switches)' "$(diff "$out/switches.page" "$out/switches.now" | grep -m3 '^[<>]')"
     none 'a build for one CPU has nothing of RISC-V and ARM' \
         "$(grep 'built by SFU_ABI' "$out/switches.now" | grep '[1-9]')"
 }
