@@ -34,10 +34,10 @@ include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test
 # It uses what the others define.
 include test/first/first.mk
 # Those that take longest and run on one CPU begin first. For that, what they need is there before: make comes back to a
-# suite whose needs it has to build once it has begun all others.
-LONGEST := gates prove host-code-facts dist
-LONGEST_NEED := $(TC) $(HOST)/reads.objects $(HOST)/rows $(HOST)/sfu-gen-sanitized build/tools/sfu-gen \
-    build/tools/sfu-link
+# suite whose needs it has to build once it has begun all others. The tree that run_test.sh makes has none of them.
+LONGEST := $(strip $(foreach suite,gates prove host-code-facts dist,$(filter $(suite),$(CHECK))))
+LONGEST_NEED := $(if $(LONGEST),$(TC) $(HOST)/reads.objects $(HOST)/rows $(HOST)/sfu-gen-sanitized \
+    build/tools/sfu-gen build/tools/sfu-link)
 ALL_SUITES := $(LONGEST) $(filter-out $(LONGEST),$(CHECK)) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is
@@ -60,7 +60,7 @@ check-all test:
 	@$(one_suite)
 	@test/tools/toolchain/install.sh check bare efi lint
 	@$(if $(AFTER_CHECK),,rm -rf build/results)
-	@$(MAKE) --silent --keep-going $(LONGEST_NEED) || :
+	@$(if $(LONGEST_NEED),$(MAKE) --silent --keep-going $(LONGEST_NEED) || :)
 	@$(MAKE) --silent --keep-going $(patsubst %,suite-%,$(filter-out $(if $(AFTER_CHECK),$(FIRST)),$(ALL_SUITES))) || :
 	@test/suites.sh summary $(ALL_SUITES)
 
