@@ -44,6 +44,7 @@
  *   sfu_build_id.h  the build ID, by which sfu-trace chooses the image
  *   sfu_cycles.h    one line for deep recursion
  *   sfu_sizes.h     the bytes of stack of each frame; says that a stack has overflowed, and by which frame
+ *   sfu_trap.h      the reason of a trap instruction, such as a check of undefined behaviour that has failed
  *   sfu_record.h    a crash record for the next boot
  *   sfu_all.h       a trace of each CPU or thread
  *   sfu_dump.h      a dump for programs without tables
@@ -108,8 +109,8 @@ struct sfu_panic {
     /* NULL, or sfu_print_size (sfu_sizes.h), which ends the line of each frame. A frame is then printed only after the
      * walk has left it: if the walk itself faults, the line of that frame is missing. */
     void (*sizes)(const struct sfu_panic *panic, const struct sfu_print_item *item);
-    /* NULL, or sfu_print_overflow (sfu_sizes.h), which is called in front of the trace that begins at TOP and may use
-     * the walk. */
+    /* NULL, or what is called in front of the trace that begins at TOP and may use the walk: sfu_print_overflow
+     * (sfu_sizes.h), sfu_print_trap (sfu_trap.h), or a function of your own. */
     void (*before)(struct sfu_panic *panic, const struct sfu_registers *top);
     /* NULL, or what is asked once a trace has been walked to its end, by CODE. Returns the code that the last line
      * says, and may say more in lines of its own, or clear walk.frame.reliable. */

@@ -61,7 +61,8 @@ RUN_BY = {
     "file: insert.ld": "insert", "run: efi": "efi", "file: entry.S": "flags", "file: walkable.S": "walkable",
     "file: kernel.c": "boots", "file: dump.c": "dump", "file: build_id.ld": "symbols",
     "file: crash.ld": "symbols", "run: symbols": "symbols", "run: instrument": "instrument",
-    "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_sym": "parts",
+    "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_trap": "parts",
+    "file: part_sym": "parts",
     "file: cortexm": "cortexm", "run: cortexm": "cortexm",
     "ten": "lines",
 }

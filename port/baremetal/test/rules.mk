@@ -3,7 +3,7 @@
 #
 # Kernels under QEMU's system emulators, one image for all scenarios of a machine.
 
-BARE_SOURCES := port/print/sfu_all.c port/baremetal/module.c \
+BARE_SOURCES := port/print/sfu_all.c port/print/sfu_trap.c port/baremetal/module.c \
     $(addprefix port/baremetal/test/,hooks.c scenarios.c entry.c crash.c traced.c) test/truth/programs/tracer.c
 
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
@@ -166,8 +166,8 @@ $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_suite,$(cpu))))
 # 32-bit ARM's: A32 code, T32 code, and as above.
 ARM_KINDS := arm arm-thumb arm-hook arm-clang
 ARM_CLANG := clang-16 --target=arm-none-eabi
-arm_test_objects = $(arm_objects) $(addprefix $(1)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
-    scenarios.o entry.o entry-asm.o crash.o crash-asm.o))
+arm_test_objects = $(arm_objects) $(addprefix $(1)/,port/print/sfu_all.o port/print/sfu_trap.o \
+    $(addprefix port/baremetal/test/,hooks.o scenarios.o entry.o entry-asm.o crash.o crash-asm.o))
 
 # arm_kind DIRECTORY, FLAGS, COMPILER, FLAGS TO LINK
 define arm_kind

@@ -141,6 +141,8 @@ def entry_places(cpu, kind):
                    [(2, "exception_restored", "exception_entry_end")] if derived else [])]
 
 
+CHECKED = ("x86_64", "aarch64", "aarch64-pac")  # clang's instruction has the number of the check
+TRAP = r"trap: __builtin_trap\(\), or a check that gives no reason"
 ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"
 
 
@@ -259,6 +261,9 @@ def scenarios(cpu, kind):
         "assert": ([panic, main_trace(cpu, asserted([]))], False),
         "memory": ([memory, main_trace(cpu, ["read_at+0", "scenario_memory"])], False),
         "illegal": ([illegal, main_trace(cpu, ["illegal+0", "scenario_illegal"])], False),
+        "trap": (["fault: .*", "build ID .*", TRAP, main_trace(cpu, ["trapped", "scenario_trap"], own=True)], False),
+        "trap-bounds": (["fault: .*", "build ID .*", TRAP if cpu not in CHECKED else "trap: index out of bounds",
+                         main_trace(cpu, ["scenario_trap_bounds"], own=True)], False),
         "irq": ([illegal, main_trace(cpu, interrupted)], False),
         "tick": (["ticked", panic, main_trace(cpu, asserted(["scenario_tick"]))], False),
         "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_handle", "kernel_trap",

@@ -8,6 +8,7 @@
 #include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"
+#include "sfu_trap.h"
 #include "step.h"
 
 static uint64_t *volatile nowhere = (uint64_t *)NOWHERE;
@@ -56,6 +57,31 @@ step static void scenario_memory(void)
 step static void scenario_illegal(void)
 {
     illegal();
+}
+
+/* The compiler's own trap. */
+step static void trapped(void)
+{
+    __builtin_trap();
+}
+
+step static void scenario_trap(void)
+{
+    kernel_printer.before = sfu_print_trap;
+    trapped();
+}
+
+/* As clang writes it behind a check of an index that has failed (-fsanitize-trap=bounds). */
+step static void scenario_trap_bounds(void)
+{
+    kernel_printer.before = sfu_print_trap;
+#if defined(__x86_64__)
+    __asm__ volatile("ud1l 18(%eax), %eax");
+#elif defined(__aarch64__)
+    __asm__ volatile("brk #0x5512");
+#else
+    __builtin_trap();
+#endif
 }
 
 /* ---- interrupts ---- */
@@ -780,6 +806,8 @@ static const struct {
     {"assert", scenario_assert},
     {"memory", scenario_memory},
     {"illegal", scenario_illegal},
+    {"trap", scenario_trap},
+    {"trap-bounds", scenario_trap_bounds},
     {"irq", scenario_irq},
     {"tick", scenario_tick},
     {"entry", scenario_entry},

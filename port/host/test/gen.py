@@ -570,7 +570,8 @@ KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer
                 "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables",
                 "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal"]
 KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
-                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
+                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/print/sfu_trap.c",
+                  "port/symbols/sfu_symbols.c",
                   *("port/baremetal/" + name for name in (
                       "kernel.c", "tables.c", "symbols.c", "module.c", "%s/boot.S", "%s/machine.c", "test/hooks.c",
                       "test/scenarios.c", "test/module.S", "test/traced.c", "test/entry.c", "test/entry.S",

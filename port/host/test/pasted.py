@@ -645,6 +645,7 @@ def hostile(stopped):
         cpu, system = chance.choice(systems)
         lines = system(stopped[cpu])
         for _ in range(chance.randint(1, 5)):
+            lines = lines or [""]
             n = chance.randrange(len(lines))
             at = chance.randrange(len(lines[n]) + 1)
             lines[n:n + 1] = chance.choice([[], [lines[n]] * 2, [lines[n][:at]], [lines[n] * 40], [

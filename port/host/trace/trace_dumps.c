@@ -123,6 +123,7 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
         n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
         i += 1u + is_between(s, i + 1, n->prefixed);
     }
+    i += s->text[i] == 'h' && !n->prefixed && n->digits >= 4; /* "20001F40h" */
     n->end = i;
     return n->digits > 0 && n->digits <= 16 && !text_is_of_a_word(s->text[i]) &&
            !(s->text[i] == '.' && text_is_of_a_word(s->text[i + 1]));
@@ -193,6 +194,8 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
 
     i += s->text[i] == '"';
     *sign = s->text[i] != '\0' && strchr(":=-.|", s->text[i]) != NULL;
+    while (*sign && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
+        i++;
     i = skip_spaces(s, i + *sign);
     i += s->text[i] == '"';
     if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
@@ -719,6 +722,8 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
     while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where)) /* a distance */
         found--;
     if (found == 0 || is_of_another(s, numbers[found - 1].at)) {
+        if (strncmp(s->text + skip_spaces(s, 0), "at ", 3) == 0) /* a file and a line */
+            return num;
         s->d->list = s->d->list && (s->size == 0 || (found == 0 && strstr(s->text, "trace") != NULL));
         return num;
     }
@@ -729,27 +734,91 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
                      !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
 }
 
-/* "#1  0x... in f ()", "bt#1: pc 0x...": as debuggers, sanitizers and kernels print frames. An address behind "pc" has
- * been made that of an instruction. */
+/* The number of a frame at *AT, which is then behind it and a ":". Returns -1 if none stands there. */
+static int take_frame_number(const struct scan *s, size_t *at)
+{
+    size_t i = *at;
+    int number = 0;
+
+    for (; s->text[i] >= '0' && s->text[i] <= '9' && i < *at + 4; i++)
+        number = 10 * number + (s->text[i] - '0');
+    if (i == *at || strchr(": \t", s->text[i]) == NULL)
+        return -1;
+    *at = skip_spaces(s, i + (s->text[i] == ':'));
+    return number;
+}
+
+/* "1   IMAGE   0x... NAME + 12", as macOS prints frames, and "1: 0x... - NAME", as Rust does, at AT, behind the number.
+ * Returns whether N is the address. */
+static bool take_numbered(const struct scan *s, size_t at, struct number *n)
+{
+    const char *address = strstr(s->text + at, "0x");
+    const char *behind;
+    bool plus;
+
+    if (address == NULL || !take_hex(s, (size_t)(address - s->text), n) || n->digits < 6)
+        return false;
+    if (n->at == at || s->text[at - 1] == ':' || s->text[at - 2] == ':') /* no time: "12:34:56" */
+        return n->at == at && strncmp(s->text + n->end, " - ", 3) == 0;
+    behind = strstr(s->text + n->end, " + ");
+    plus = behind != NULL && behind[3] >= '0' && behind[3] <= '9';
+    return plus && n->at > at + 1 && is_space(s->text[n->at - 1]) && strchr(" \t", s->text[n->at - 2]) != NULL;
+}
+
+/* Whether glibc has printed the line: "FILE(NAME+0x12) [0x...]", and N is its address. */
+static bool take_bracketed(const struct scan *s, struct number *n)
+{
+    const char *open = strrchr(s->text, '[');
+    size_t at = open != NULL ? (size_t)(open - s->text) : 0, behind;
+
+    if (open == NULL || !take_hex(s, at + 1, n) || !n->prefixed || n->digits < 6 || s->text[n->end] != ']')
+        return false;
+    behind = skip_spaces(s, n->end + 1);
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    return at > 0 && s->text[at - 1] == ')' && strchr(s->text, '(') != NULL && s->text[behind] == '\0';
+}
+
+/* "#1  0x... in f ()", "bt#1: pc 0x...", "frame #1: 0x...", "Frame 1: f @ 0x...": as debuggers, sanitizers and kernels
+ * print frames. Takes one at AT: *IS_RETURN says whether N is a return address. An address behind "pc" has been made
+ * that of an instruction. */
+static bool take_frame_at(const struct scan *s, size_t at, struct number *n, bool *is_return)
+{
+    static const char *const before[] = {"bt", "frame ", "#"};
+    const char *sign;
+    bool is_frame = false, is_pc;
+    size_t i;
+    int number;
+
+    for (i = 0; i < sizeof before / sizeof before[0]; i++)
+        if (strncmp(s->text + at, before[i], strlen(before[i])) == 0) {
+            is_frame = i > 0;
+            at += strlen(before[i]);
+        }
+    number = take_frame_number(s, &at);
+    *is_return = number > 0;
+    if (number < 0 || !is_frame)
+        return number >= 0 && take_numbered(s, at, n);
+    is_pc = strncmp(s->text + at, "pc ", 3) == 0;
+    sign = strstr(s->text + at, " @ 0x");
+    if (sign != NULL)
+        at = (size_t)(sign - s->text) + 3;
+    *is_return = number > 0 && !is_pc;
+    return take_hex(s, at + (is_pc ? 3 : 0), n) && (n->prefixed ? n->digits >= 6 : is_pc && n->digits >= 8);
+}
+
+/* A frame may stand behind what a log puts before its lines. */
 static size_t take_frame_line(struct scan *s, struct named_address *list, size_t num)
 {
-    size_t at = skip_spaces(s, 0), digits;
-    bool is_call = false, is_pc;
     struct number n;
+    bool is_return;
+    size_t at;
 
-    if (strncmp(s->text + at, "bt#", 3) == 0)
-        at += 2;
-    if (s->text[at] != '#')
-        return num;
-    for (digits = at + 1; s->text[digits] >= '0' && s->text[digits] <= '9'; digits++)
-        is_call = is_call || s->text[digits] != '0';
-    if (digits == at + 1)
-        return num;
-    at = skip_spaces(s, digits + (s->text[digits] == ':'));
-    is_pc = strncmp(s->text + at, "pc ", 3) == 0;
-    if (!take_hex(s, at + (is_pc ? 3 : 0), &n) || !(n.prefixed ? n.digits >= 6 : is_pc && n.digits >= 8))
-        return num;
-    return add_named(list, num, n.value, is_call && !is_pc);
+    for (at = 0; at < s->size; at++)
+        if (!is_space(s->text[at]) && (at == 0 || is_space(s->text[at - 1])) &&
+            take_frame_at(s, at, &n, &is_return))
+            return add_named(list, num, n.value, is_return);
+    return take_bracketed(s, &n) ? add_named(list, num, n.value, true) : num;
 }
 
 /* "PC 0x... (0xBASE+0xOFFSET) [ 0] NAME": frames of EDK II, whose images begin at BASE. */
@@ -964,7 +1033,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     num = take_based_line(&s, list, num);
     if (list_follows)
         num = take_list_line(&s, list, num);
-    else if (num == 0)
+    if (num == 0 && !(list_follows && s.took))
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {

@@ -37,6 +37,7 @@ struct filter {
     struct foreign foreign;
     struct dumps dumps;
     bool pc_named;            /* that of the dump, as part of a list, or by its symbol */
+    bool ra_named;            /* the same of the return address, by its symbol */
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
@@ -400,7 +401,7 @@ static void say_lacking(struct filter *f)
     if (!d->dump.has_pc && d->foreign > 3)
         out_line(&f->out, "        registers of another CPU than %s is for: give the image that has printed them",
                  image);
-    else if (!d->dump.has_pc)
+    else if (!d->dump.has_pc && !f->pc_named)
         out_line(
             &f->out,
             "        this looks like a dump, but no register in it is known as the PC: --formats=FILE says how "
@@ -481,7 +482,7 @@ static void say_dump(struct filter *f)
     } else {
         if (d->dump.has_pc && !f->pc_named)
             name_register(f, "pc", d->dump.pc, false);
-        if (d->dump.has_ra && !d->listed)
+        if (d->dump.has_ra && !d->listed && !f->ra_named)
             name_register(f, "return address", d->dump.ra, true);
         if (f->main->image.abi == 0 && !d->listed)
             name_words(f);
@@ -494,10 +495,10 @@ static void say_dump(struct filter *f)
 
 static void end_dump(struct filter *f)
 {
-    if (dumps_finish(&f->dumps))
+    if (dumps_finish(&f->dumps) || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
         say_dump(f);
     dumps_clear(&f->dumps);
-    f->pc_named = false;
+    f->pc_named = f->ra_named = false;
 }
 
 /* Above the calls that led there stands where the program was. */
@@ -570,8 +571,49 @@ static bool follows_pc(const char *line, const char *p)
     return false;
 }
 
-/* "name+0x12/0x34", and perhaps " [module]": as Linux and Xen print addresses. */
-static void name_symbols(struct filter *f, size_t size)
+/* Whether the name at P is that of the return address: "ra : name", "lr : name", "LR is at name". */
+static bool follows_link(const char *line, const char *p)
+{
+    const char *end, *word;
+
+    for (end = p; end > line && (end[-1] == ' ' || end[-1] == ':');)
+        end--;
+    for (word = end; word > line && text_is_of_a_word(word[-1]);)
+        word--;
+    if (end - word == 2 && strncasecmp(word, "at", 2) == 0)
+        return strstr(line, "LR is") != NULL;
+    return end - word == 2 && (strncasecmp(word, "ra", 2) == 0 || strncasecmp(word, "lr", 2) == 0);
+}
+
+/* "0x12/0x34" behind "name+". */
+static bool take_length(struct text t, struct log_line *line)
+{
+    uint64_t length;
+
+    return text_take(&t, "0x") && text_number_to(&t, '/', &line->offset) && text_take(&t, "0x") &&
+           text_number(&t, 16, 1, 16, &length);
+}
+
+/* "f(1) at name+0x12", "Stopped at name+0x12:", "f() at netbsd:name+0x12", "unix:name+12 ()". NAME: in the line. */
+static bool take_bsd(const char *text, const char *name, struct text t, struct log_line *line)
+{
+    const bool prefixed = text_take(&t, "0x");
+    const char *before = name;
+
+    if (!text_number(&t, 16, 1, 16, &line->offset))
+        return false;
+    if (!prefixed)
+        return before > text && before[-1] == ':' && text_take(&t, " ()");
+    while (before > text && (before[-1] == ':' || text_is_of_a_word(before[-1])))
+        before--;
+    while (before > text && (before[-1] == ' ' || before[-1] == '\t'))
+        before--;
+    return before - text > 3 && memcmp(before - 3, " at", 3) == 0;
+}
+
+/* "name+0x12/0x34", and perhaps " [module]": as Linux and Xen print addresses; and as the BSDs do, if the line has none
+ * of the NUM addresses that have names. */
+static void name_symbols(struct filter *f, size_t size, size_t num)
 {
     char *end = f->line + size, *p;
 
@@ -580,18 +622,22 @@ static void name_symbols(struct filter *f, size_t size)
         struct log_line line = {.kind = LOG_FRAME};
         struct trace_image *module;
         const char *name = p, *bracket;
-        uint64_t length, addr;
+        uint64_t addr;
 
         while (name > f->line && (text_is_of_a_word(name[-1]) || name[-1] == '.' || name[-1] == '$'))
             name--;
-        if (name == p || !text_take(&t, "0x") || !text_number_to(&t, '/', &line.offset) || !text_take(&t, "0x") ||
-            !text_number(&t, 16, 1, 16, &length))
+        if (name == p || !(take_length(t, &line) || (num == 0 && take_bsd(f->line, name, t, &line))))
             continue;
         line.exact = line.offset == 0 || follows_pc(f->line, name);
         line.name = name;
         line.name_size = (size_t)(p - name);
-        f->dumps.listed = true;
+        if (follows_link(f->line, name))
+            f->ra_named = true;
+        else if (!follows_pc(f->line, name))
+            f->dumps.listed = true;
         f->pc_named = f->pc_named || line.exact;
+        while (t.p < end && *t.p != ' ')
+            t.p++;
         bracket = text_take(&t, " [") ? memchr(t.p, ']', (size_t)(end - t.p)) : NULL;
         module = bracket != NULL ? module_named(f, t.p, (size_t)(bracket - t.p)) : f->main;
         if (module != NULL && symbols_address(module, line.name, line.name_size, &addr))
@@ -620,7 +666,7 @@ static void take_foreign(struct filter *f, size_t size)
     for (i = 0; i < num; i++)
         name_address(f, &named[i]);
     if (f->options->images.num > 0)
-        name_symbols(f, size);
+        name_symbols(f, size, num);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */

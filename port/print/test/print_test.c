@@ -14,6 +14,7 @@
 #include "sfu_dump.h"
 #include "sfu_record.h"
 #include "sfu_sizes.h"
+#include "sfu_trap.h"
 #include "test/lib/check.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
@@ -1437,6 +1438,84 @@ static void test_overflow_alone(void **state)
     assert_null(strstr(output, "overflow"));
 }
 
+/* Code at CODE + 16, and what is printed of it. */
+struct trap_code {
+    uint8_t code[24];
+    const char *text;
+};
+
+#define BUILTIN "trap: __builtin_trap(), or a check that gives no reason\n"
+static struct trap_code trap_codes[] = {
+#if defined(__x86_64__)
+    {{[16] = 0x0f, 0x0b}, BUILTIN},
+    {{[15] = 0x0b, 0x0f, 0x0c}, ""},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x40, 18}, "trap: index out of bounds\n"},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x40, 24}, "trap: array length is not positive\n"},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x40, 25}, "trap: check of the compiler\n"},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x40, 255}, "trap: check of the compiler\n"},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x00}, "trap: addition overflowed\n"},
+    {{[16] = 0x67, 0x0f, 0xb9, 0x41}, ""},
+    {{0, 0, 0, 0, 0x41, 0xba, 1, 2, 3, 4, 0x45, 0x03, 0x53, 0xfc, 0x74, 0x02, 0x0f, 0x0b},
+     "trap: call of a function of another type\n"},
+    {{0, 0, 0, 0, 0x41, 0xbb, 1, 2, 3, 4, 0x45, 0x03, 0x53, 0xfc, 0x74, 0x02, 0x0f, 0x0b}, BUILTIN},
+    {{0, 0, 0, 0, 0x41, 0xba, 1, 2, 3, 4, 0x45, 0x03, 0x53, 0xfc, 0x74, 0x03, 0x0f, 0x0b}, BUILTIN},
+    {{0, 0, 0, 0, 0x41, 0xba, 1, 2, 3, 4, 0x45, 0x03, 0x5b, 0xfc, 0x74, 0x02, 0x0f, 0x0b}, BUILTIN},
+    {{0, 0, 0, 0, 0x41, 0xba, 1, 2, 3, 4, 0x45, 0x02, 0x53, 0xfc, 0x74, 0x02, 0x0f, 0x0b}, BUILTIN},
+    {{0, 0, 0, 0, 0x41, 0xba, 1, 2, 3, 4, 0x46, 0x03, 0x53, 0xfc, 0x74, 0x02, 0x0f, 0x0b}, BUILTIN},
+    {{[16] = 0x90}, ""},
+#elif defined(__aarch64__)
+    {{[16] = 0x20, 0x00, 0x20, 0xd4}, BUILTIN},
+    {{[16] = 0x00, 0x7d, 0x20, 0xd4}, BUILTIN},
+    {{[16] = 0x40, 0xa2, 0x2a, 0xd4}, "trap: index out of bounds\n"},
+    {{[16] = 0x00, 0x45, 0x30, 0xd4}, "trap: call of a function of another type\n"},
+    {{[16] = 0x1f, 0x20, 0x03, 0xd5}, ""},
+#else
+    {{[16] = 0x55}, ""},
+#endif
+};
+
+/* The instruction as clang's and gcc's assemblers write it. */
+static void test_trap(void **state)
+{
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof trap_codes / sizeof trap_codes[0]; i++) {
+        const struct trap_code *t = &trap_codes[i];
+
+        length = 0;
+        output[0] = '\0';
+        target.sections = NULL;
+        assert_int_equal(
+            sfu_add(&target.sections, &section, 1, bytes, sizeof bytes, (uintptr_t)t->code + 16 - 0x10), SFU_OK);
+        top.pc = (uintptr_t)t->code + 16;
+        sfu_print_trap(&panic, &top);
+        assert_string_equal(output, t->text);
+    }
+}
+
+/* A return address, a PC without a row, and a panic without a target: nothing is read or printed. */
+static void test_trap_elsewhere(void **state)
+{
+    const struct trap_code *t = &trap_codes[0];
+
+    (void)state;
+    output[0] = '\0';
+    target.sections = NULL;
+    assert_int_equal(sfu_add(&target.sections, &section, 1, bytes, sizeof bytes, (uintptr_t)t->code + 16 - 0x10),
+                     SFU_OK);
+    top.pc = (uintptr_t)t->code + 16;
+    top.pc_kind = SFU_PC_RETURN;
+    sfu_print_trap(&panic, &top);
+    top.pc_kind = SFU_PC_EXACT;
+    top.pc = 0x1000;
+    sfu_print_trap(&panic, &top);
+    panic.target = NULL;
+    top.pc = (uintptr_t)t->code + 16;
+    sfu_print_trap(&panic, &top);
+    assert_string_equal(output, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1489,6 +1568,8 @@ int main(void)
         cmocka_unit_test_setup(test_overflow_memory, reset),
         cmocka_unit_test_setup(test_overflow_in_doubt, reset),
         cmocka_unit_test_setup(test_overflow_alone, reset),
+        cmocka_unit_test_setup(test_trap, reset),
+        cmocka_unit_test_setup(test_trap_elsewhere, reset),
     };
 
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);
