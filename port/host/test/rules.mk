@@ -212,6 +212,12 @@ CODE_SHARE ?= $(sort $(wildcard build/decoders/*-O2/v3/*.x build/decoders/*-Os/v
 code-share: $(HOST)/reads
 	@python3 port/host/share.py $< $(CODE_SHARE)
 
+# Fibers, whose switch has no CFI.
+CHECK += host-fibers
+.PHONY: suite-host-fibers
+suite-host-fibers: build/tools/sfu-gen
+	@test/run.sh host-fibers python3 port/host/test/fibers.py
+
 # What the toolchains that are installed do is what the page says of them.
 CHECK += host-chains
 .PHONY: suite-host-chains toolchains
