@@ -586,10 +586,11 @@ def test_dump(bench):
 # What the lines of each part call, or speak of.
 SPOKEN = {"build_id": "build_id_start build_id_end sfu_print_build_id", "cycles": "sfu_print_cycles",
           "record": "crash image_start sfu_record_clear sfu_record_print sfu_record_write",
-          "all": "first_thread registers_of sfu_print_all",
+          "all": "first_thread registers_of sfu_print_all", "trap": "sfu_print_trap",
           "symbols": "image_start sfu_symbols_end sfu_symbols_find sfu_symbols_start"}
 # Of each part: what it needs beside its own file.
 PARTS = {"build_id": set(), "cycles": set(), "record": {"sfu_print.o", "sfu.o"}, "all": {"sfu_print.o", "sfu.o"},
+         "trap": {"sfu_print.o", "sfu.o"},
          "symbols": set()}
 OWN = {"build_id_start", "build_id_end", "panic", "image_start", "first_thread", "registers_of", "sfu_symbols_start",
        "sfu_symbols_end", "crash", "_GLOBAL_OFFSET_TABLE_"}
