@@ -8,8 +8,8 @@
 #include "sfu.h"
 #include "test/lib/memory.h"
 
-/* switch_fiber(where to save SP, SP of the fiber that runs next) keeps what a function has to keep. fiber_begin is where
- * a new fiber starts: it calls what it finds in a register that the switch has loaded. */
+/* switch_fiber(where to save SP, SP of the fiber that runs next) keeps what a function has to keep. fiber_begin is
+ * where a new fiber starts: it calls what it finds in a register that the switch has loaded. */
 #if defined(__x86_64__)
 __asm__(
     ".text\n.globl switch_fiber\n.type switch_fiber, @function\nswitch_fiber: push %rbp\npush %rbx\npush %r12\n"
