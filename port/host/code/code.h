@@ -407,8 +407,9 @@ struct code {
     struct code_edges edges;
     struct code_vector *vectors;
     size_t num_vectors;
-    bool changed;      /* a unit has */
-    bool switch_ended; /* a way behind a switch to another stack has, or otherwise */
+    bool far_jumps_done; /* x86_64: those of 32-bit code have been looked for */
+    bool changed;        /* a unit has */
+    bool switch_ended;   /* a way behind a switch to another stack has, or otherwise */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
 bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);

@@ -905,6 +905,94 @@ static void enter_vector(struct code *code, const struct code_how *how, const st
     }
 }
 
+/* ---- x86_64: from 32-bit code ---------------------------------------------------------------------------------- */
+
+/* Where the image has what lies at PHYSICAL while the CPU translates no addresses, or each to itself. */
+static uint64_t linked_at(const struct image *image, uint64_t physical)
+{
+    size_t i, num = 0;
+    GElf_Phdr ph;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+        if (ph.p_type == PT_LOAD && physical >= ph.p_paddr && physical - ph.p_paddr < ph.p_filesz)
+            return physical - ph.p_paddr + ph.p_vaddr;
+    return physical;
+}
+
+/* Whether the 6 bytes at P are a far pointer by a selector of the GDT that a kernel may use: the offset, then it. */
+static bool is_far_pointer(const uint8_t *p)
+{
+    return p[4] >= 8 && (p[4] & 7) == 0 && p[5] == 0;
+}
+
+/* Where a far jump of 32-bit code leads whose last bytes, but for a far pointer, end at P; or 0. BEFORE bytes are in
+ * front of P, BEHIND from there on. In the three forms, which all set CS:
+ *     ljmp $selector, $target;  ljmp *pointer, with its 32-bit address;  push $target; lret, with the selector below */
+static uint64_t far_target(struct image *image, const uint8_t *p, size_t before, size_t behind)
+{
+    if (before >= 1 && p[-1] == 0xea && behind >= 6 && is_far_pointer(p))
+        return load_number(p, 4, false);
+    if (before >= 2 && p[-2] == 0xff && p[-1] == 0x2d && behind >= 4) {
+        const uint64_t at = linked_at(image, load_number(p, 4, false));
+        const uint8_t *pointer = image_bytes(image, at, 6);
+
+        return pointer != NULL && is_far_pointer(pointer) ? load_number(pointer, 4, false) : 0;
+    }
+    if (before >= 8 && p[-1] == 0xcb && p[-6] == 0x68 && p[-8] == 0x6a && p[-7] >= 8 && (p[-7] & 0x87) == 0)
+        return load_number(p - 5, 4, false);
+    return 0;
+}
+
+/* Whether nothing leads from the code at ADDR back to who was there before. A jump into 64-bit code that goes back to
+ * it is one of a thunk, which 64-bit code has called. */
+static bool leads_nowhere_back(struct code *code, uint64_t addr)
+{
+    struct code_ends ends;
+
+    code_try(code, addr, CODE_CALLED, &ends);
+    return (ends.calls || ends.tail_calls) && !ends.returns && !ends.returns_ill && !ends.resumes &&
+           !ends.resumes_ill && !ends.exits && !ends.unknown;
+}
+
+/* Ways begin where far jumps from UNIT, which may be 32-bit code, lead to code that no way has reached. Read as 64-bit
+ * code the unit ends in such a jump: what is described behind it is an instruction that only has the same bytes.
+ * Returns whether there are any. */
+static bool enter_from_32_bits(struct code *code, const struct code_how *how, const struct code_unit *unit)
+{
+    const size_t size = (size_t)(unit->end - unit->start);
+    const uint8_t *bytes = image_instructions(code->image, unit->start, size);
+    bool any = false;
+    size_t i;
+
+    for (i = 1; bytes != NULL && i <= size; i++) {
+        const uint64_t to = far_target(code->image, bytes + i, i, size - i);
+        const uint64_t addr = to != 0 ? linked_at(code->image, to) : 0;
+        const struct code_unit *target = to != 0 ? code_unit_at(code, addr) : NULL;
+
+        if (target == NULL || target->fde != NULL || code_has_row(target, addr) ||
+            code_has_row(unit, unit->start + i + 4) || is_given(how, addr) || !leads_nowhere_back(code, addr))
+            continue;
+        enter(code, how, addr, CODE_START, "a far jump of 32-bit code leads there");
+        any = true;
+    }
+    return any;
+}
+
+static bool enter_64_bits(struct code *code, const struct code_how *how)
+{
+    bool any = false;
+    size_t i;
+
+    if (code->image->abi != SFU_AMD64 || code->far_jumps_done)
+        return false;
+    code->far_jumps_done = true;
+    for (i = 0; i < code->num_units; i++)
+        if (code->units[i].fde == NULL)
+            any |= enter_from_32_bits(code, how, &code->units[i]);
+    return any;
+}
+
 /* Stubs that follow on the one at the start of UNIT, which an interrupt enters, without symbols. */
 static void enter_stubs(struct code *code, const struct code_how *how, const struct code_unit *unit)
 {
@@ -1233,7 +1321,7 @@ bool code_find_entries(struct code *code, const struct code_how *how)
             code->vectors[i].done = any = true;
             enter_vector(code, how, &code->vectors[i]);
         }
-    if (any)
+    if (any || enter_64_bits(code, how))
         return true;
     num = find_candidates(code, how, &list);
     any = take_candidates(code, how, list, num, false) || take_candidates(code, how, list, num, true);

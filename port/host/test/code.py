@@ -1692,6 +1692,39 @@ def finds(cpu):
     must("KIND" not in said, said)
 
 
+# The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
+FAR = {
+    "ljmp": ("ljmp $8, $.Lfar", "call called\nhlt", True),
+    "pointer": (".byte 0xff, 0x2d\n.long pointer", "call called\nhlt", True),
+    "lret": ("push $0x10\npush $.Lfar\nlret", "call called\nhlt", True),
+    "pops": ("ljmp $8, $.Lfar", "pop %rdi\npop %rsi\ncall called\n1: jmp 1b", True),
+    "away": ("ljmp $8, $.Lfar", "mov $never, %rax\njmp *%rax", True),
+    "thunk": ("ljmp $8, $.Lfar", "pop %rbx\ncall called\nret", False),
+    "nowhere": ("ljmp $8, $.Lfar", "call called\njmp *%rax", False),
+    "selector": ("ljmp $7, $.Lfar", "call called\nhlt", False),
+    "elsewhere": ("ljmp $8, $pointer", "call called\nhlt", False)}
+FAR_SCRIPT = """ENTRY(_start) SECTIONS { . = 0x%x; .text : AT(0x100000) { *(.text) } . = ALIGN(4096); .data : { *(.data) } }
+"""
+
+
+def far_jumps():
+    """32-bit code leads to the first 64-bit code, which needs no symbol and no stack of its own; also in an image that
+    is linked to other addresses than it is loaded to. What leads back may be a thunk that 64-bit code has called."""
+    for base in (0x100000, 0xffffffff80100000):
+        write(WORK + "/far.ld", (FAR_SCRIPT % base).encode())
+        for name, (jump, text, found) in FAR.items():
+            def low(of):
+                return re.sub(r"(?<=[$ ])(\.Lfar|pointer)", r"\1 - 0x%x" % (base - 0x100000), of)
+
+            image = build("x86_64", WORK + "/far", [
+                ".text", ".globl _start", "_start: nop", ".code32", "inc %ecx", low(jump), ".code64", ".Lfar: " + text,
+                ".balign 16", ".type called, %function", "called: ret", ".type never, %function",
+                "never: call called", "1: jmp 1b", ".data", "pointer:", low(".long .Lfar"), ".word 8"],
+                "-T", WORK + "/far.ld", "-z", "noexecstack")
+            said = gen.gen("-v", "--size", "--find", image)[1]
+            must(("a far jump of 32-bit code leads there" in said) == found, "%s 0x%x: %s" % (name, base, said))
+
+
 def calls_behind():
     """A call of what lies behind it is one, unless that is a label whose code takes the address off the stack."""
     for kind, text, is_call in (("function", "push %rbx\n1: jmp 1b", True), ("notype", "push %rbx\n1: jmp 1b", True),
@@ -2243,6 +2276,7 @@ def test_trust():
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
+    test("x86_64 far jumps of 32-bit code", far_jumps)
     test("x86_64 a call of what lies behind it", calls_behind)
     for cpu in PIECES:
         test("%s entries found: a label behind a call" % cpu, pieces, cpu)
