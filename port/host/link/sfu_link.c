@@ -30,7 +30,7 @@ static const char *const help[] = {
 
 static struct {
     struct words gen; /* sfu-gen, and its options */
-    bool no_names, quiet;
+    bool no_names, quiet, verbose;
 } options;
 
 /* What the link goes through. */
@@ -90,6 +90,7 @@ static void set_option(const char *word)
         print_lines(help, sizeof help / sizeof help[0]);
         exit(0);
     } else {
+        options.verbose |= strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0;
         words_add(&options.gen, word);
     }
 }
@@ -470,8 +471,193 @@ static void say_without(const char *json)
         fprintf(stderr, " and %u more", count - MAX_SAID);
 }
 
-static void say_summary(const char *json, const struct needs *needs)
+/* Why functions have code without rows: a reason, and those that have it, in the order of sfu-gen's JSON. */
+enum { REASON_NAMES = 3 };
+struct reason {
+    const char *why;
+    size_t size; /* of WHY, which no 0 ends */
+    const char *names[REASON_NAMES], *last;
+    unsigned num;
+};
+
+struct reasons {
+    struct reason *list;
+    size_t num;
+};
+
+/* The length of the string at TEXT, which a quotation mark ends. */
+static size_t string_size(const char *text)
 {
+    size_t size = 0;
+
+    while (text[size] != '\0' && text[size] != '"')
+        size += text[size] == '\\' && text[size + 1] != '\0' ? 2 : 1;
+    return size;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+    const size_t size = string_size(a);
+
+    return size == string_size(b) && memcmp(a, b, size) == 0;
+}
+
+static void add_reason(struct reasons *all, const char *name, const char *why, size_t size)
+{
+    struct reason *r = all->list, *end = r + all->num;
+
+    while (r < end && (r->size != size || memcmp(r->why, why, size) != 0))
+        r++;
+    if (r == end) {
+        all->list = grow(all->list, all->num, sizeof *all->list);
+        r = &all->list[all->num++];
+        *r = (struct reason){why, size, {NULL}, NULL, 0};
+    }
+    if (r->last != NULL && same_string(r->last, name))
+        return;
+    if (r->num < REASON_NAMES)
+        r->names[r->num] = name;
+    r->last = name;
+    r->num++;
+}
+
+/* A function of one item of a list in JSON: the strings behind "function" and, unless that is NULL, behind KEY. */
+typedef void (*item_fn)(void *ctx, const char *name, const char *value);
+
+/* Gives each item of the list NAME in JSON, as sfu-gen lays it out: a line for each, which begins with two spaces. */
+static void each_item(const char *json, const char *name, const char *key, item_fn give, void *ctx)
+{
+    static const char start[] = "\n  {\"function\": \"";
+    const char *at = json != NULL ? strstr(json, name) : NULL;
+
+    at = at != NULL ? strchr(at, '\n') : NULL;
+    while (at != NULL && strncmp(at, start, sizeof start - 1) == 0) {
+        const char *next = strchr(at + 1, '\n'), *value = key != NULL ? strstr(at, key) : NULL;
+
+        at += sizeof start - 1;
+        if (key == NULL || (value != NULL && (next == NULL || value < next)))
+            give(ctx, at, value != NULL ? value + strlen(key) : NULL);
+        at = next;
+    }
+}
+
+/* An item_fn. */
+static void note_reason(void *ctx, const char *name, const char *value)
+{
+    add_reason(ctx, name, value, string_size(value));
+}
+
+/* A name within a text. */
+struct piece {
+    const char *text;
+    size_t size;
+};
+
+/* What is known of the functions that sfu-gen's JSON lists. */
+struct heard {
+    struct piece *explained; /* those of which something has said why they have no rows */
+    size_t num;
+    struct reasons *all;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    const int order = memcmp(x->text, y->text, x->size < y->size ? x->size : y->size);
+
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static void add_explained(struct heard *heard, const char *name, size_t size)
+{
+    heard->explained = grow(heard->explained, heard->num, sizeof *heard->explained);
+    heard->explained[heard->num++] = (struct piece){name, size};
+}
+
+/* An item_fn. */
+static void note_explained(void *ctx, const char *name, const char *value)
+{
+    (void)value;
+    add_explained(ctx, name, string_size(name));
+}
+
+/* Notes the functions in TEXT, sfu-gen's messages: "...: NAME (0x..." and "...: NAME+0xN (0x...". */
+static void note_messages(struct heard *heard, const char *text)
+{
+    const char *at;
+
+    for (at = text; at != NULL && (at = strstr(at, " (0x")) != NULL; at++) {
+        const char *name = at;
+        size_t size;
+
+        while (name > text && name[-1] != ' ' && name[-1] != '\n')
+            name--;
+        size = (size_t)(at - name);
+        if (size > 3 && memmem(name, size, "+0x", 3) != NULL)
+            size = (size_t)((const char *)memmem(name, size, "+0x", 3) - name);
+        add_explained(heard, name, size);
+    }
+}
+
+/* An item_fn: a function in which code has no rows. Where nothing has said why, no way leads to that code. */
+static void note_unreached(void *ctx, const char *name, const char *value)
+{
+    static const char why[] = "no way through the code was found to lead there";
+    const struct heard *heard = ctx;
+    const struct piece piece = {name, string_size(name)};
+
+    (void)value;
+    if (heard->num == 0 || bsearch(&piece, heard->explained, heard->num, sizeof piece, by_name) == NULL)
+        add_reason(heard->all, name, why, sizeof why - 1);
+}
+
+/* Finds out why functions have code without rows. */
+static void find_reasons(const struct said *said, struct reasons *all)
+{
+    struct heard heard = {NULL, 0, all};
+
+    each_item(said->out, "\"entries\": [", "\"reason\": \"", note_reason, all);
+    each_item(said->out, "\"findings\": [", "\"what\": \"", note_reason, all);
+    each_item(said->out, "\"entries\": [", NULL, note_explained, &heard);
+    each_item(said->out, "\"findings\": [", NULL, note_explained, &heard);
+    note_messages(&heard, said->err);
+    if (heard.num > 0)
+        qsort(heard.explained, heard.num, sizeof *heard.explained, by_name);
+    each_item(said->out, "\"without\": [", NULL, note_unreached, &heard);
+    free(heard.explained);
+}
+
+/* Says who has the reason R. */
+static void say_reason(const struct reason *r)
+{
+    size_t k;
+
+    fprintf(stderr, "sfu-link: %s: some code of ", job.command.output);
+    for (k = 0; k < r->num && k < REASON_NAMES; k++)
+        fprintf(stderr, "%s%.*s", k > 0 ? ", " : "", (int)string_size(r->names[k]), r->names[k]);
+    if (r->num > REASON_NAMES)
+        fprintf(stderr, " and %u more", r->num - REASON_NAMES);
+    fprintf(stderr, " has no rows: %.*s\n", (int)r->size, r->why);
+}
+
+/* Says why functions have code without rows, a line for each reason: the first ones, and with -v all. */
+static void say_reasons(const struct said *said)
+{
+    enum { MAX_REASONS = 4 };
+    struct reasons all = {NULL, 0};
+    size_t i;
+
+    find_reasons(said, &all);
+    for (i = 0; i < all.num && (i < MAX_REASONS || options.verbose); i++)
+        say_reason(&all.list[i]);
+    if (i < all.num)
+        fprintf(stderr, "sfu-link: %s: %zu more reasons (-v lists them)\n", job.command.output, all.num - i);
+    free(all.list);
+}
+
+static void say_summary(const struct said *said, const struct needs *needs)
+{
+    const char *json = said->out;
     const uint64_t code = number_of(json, "\"code_bytes\": "), described = number_of(json, "\"described_bytes\": ");
     char a[32], b[32], c[32];
 
@@ -484,6 +670,7 @@ static void say_summary(const char *json, const struct needs *needs)
     fprintf(stderr, ", %u link%s", job.links, job.links == 1 ? "" : "s");
     say_without(json);
     fputc('\n', stderr);
+    say_reasons(said);
 }
 
 /* The tables that sfu-gen has written into their file. */
@@ -622,7 +809,7 @@ static bool make_own(struct image *image, struct needs *needs)
     }
     print_called(last.said.err);
     fill(image, needs, last.tables, last.size);
-    say_summary(last.said.out, needs);
+    say_summary(&last.said, needs);
     return true;
 }
 
@@ -643,7 +830,7 @@ static bool make_in_script(struct image *image, struct needs *needs)
         fill(image, needs, NULL, 0);
     run_gen(more, 1, &json);
     print_called(json.err);
-    say_summary(json.out, needs);
+    say_summary(&json, needs);
     said_free(&json);
     return true;
 }

@@ -233,6 +233,39 @@ gcc "${plain[@]}" -fno-pie -c own.c other.c && gcc "${plain[@]}" -fno-pie -c dis
     gcc "${plain[@]}" -fpie -c own.c -o own-pie.o && gcc "${plain[@]}" -fpie -c dist/sfu_panic.c -o panic-pie.o ||
     exit 1
 
+# What has no rows is said with the reason: the largest part in the first line, then a line for each reason.
+cat >why.s <<'END'
+    .text
+    .type after, @function
+after:
+    ret
+    hlt
+    .size after, . - after
+entry:
+    mov %rsp, saved(%rip)
+    mov top(%rip), %rsp
+    push saved(%rip)
+    push %rcx
+    call after
+    pop %rcx
+    pop %rsp
+    sysretq
+    .data
+saved: .quad 0
+top: .quad 0
+END
+gcc -c why.s || exit 1
+why() {
+    "$link" ld -T own.ld own.o panic.o why.o -o why.elf 2>why.log &&
+        grep -q 'bytes of code have rows: .*; none: .*after (1)' why.log &&
+        grep -q '^sfu-link: why.elf: some code of entry has no rows: .*' why.log &&
+        grep -q '^sfu-link: why.elf: some code of after has no rows: no way through the code was found' why.log
+}
+test "code without rows, with the reason" why
+test "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
+    grep -q 'put (0x.*entered as by --entry=put:call: '"
+test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-link"
+
 # filled FILE: what sfu-link has written is there, and in it tables that describe start, as sfu itself says.
 cat >facts.py <<'END'
 """What sfu-link has written into FILE: struct sfu_link of sfu_start.h, which ends with the name of the file."""
