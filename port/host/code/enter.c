@@ -910,11 +910,12 @@ static void enter_vector(struct code *code, const struct code_how *how, const st
 /* Where the image has what lies at PHYSICAL while the CPU translates no addresses, or each to itself. */
 static uint64_t linked_at(const struct image *image, uint64_t physical)
 {
+    enum { MAX_HEADERS = 64 }; /* each far jump reads them */
     size_t i, num = 0;
     GElf_Phdr ph;
 
     (void)elf_getphdrnum(image->elf, &num);
-    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+    for (i = 0; i < num && i < MAX_HEADERS && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
         if (ph.p_type == PT_LOAD && physical >= ph.p_paddr && physical - ph.p_paddr < ph.p_filesz)
             return physical - ph.p_paddr + ph.p_vaddr;
     return physical;
