@@ -534,7 +534,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 /* A callee may change x0 to x18 and x30. Of x18, which is a platform's, that is not assumed. */
 const struct code_cpu code_aarch64 = {
     0x3ffff | 1ull << X30,
-    0x3fe00, /* x9 to x17 */
+    0x37e00, /* x9 to x17 without x15 */
     SP,
     X29,
     X30,

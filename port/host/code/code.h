@@ -159,8 +159,9 @@ struct code_text {
 /* A CPU, as analysis needs it. */
 struct code_cpu {
     uint64_t changed; /* registers that a callee may change, a bit each */
-    /* Those of CHANGED that have nothing for a callee, so that no function stores them. 0: exceptions enter as calls
-     * do, and handlers are functions (ARM's M profile). */
+    /* Those of CHANGED that have nothing for a callee, so that no function stores them: without the static chain of
+     * nested functions (r10; x15 or x18; r0; t2), but ARM has no other. 0: exceptions enter as calls do, and handlers
+     * are functions (ARM's M profile). */
     uint64_t idle;
     uint8_t sp, fp, ra;
     uint8_t shadow;      /* the register of a shadow call stack, or 0 */
@@ -323,8 +324,11 @@ enum { POPPED_MIXED = INT32_MAX };
 
 /* Why nobody calls code whose CFI says that it is called, or why that is not known: a register of the CPU says that an
  * interrupt enters it; an interrupt's entry jumps there; it returns from one; it never returns, and begins as no
- * function of a compiler does. */
-enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END, LOST_BY_ENTRY };
+ * function of a compiler does; its CFI says that a word lies below where it returns to. */
+enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END, LOST_BY_ENTRY, LOST_BY_WORD };
+
+/* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */
+enum { ALIGNMENT_IDLE = 1, ALIGNMENT_NEEDED };
 
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
@@ -353,6 +357,7 @@ struct code_unit {
     bool outermost;    /* its CFI begins with: nobody has called it */
     bool says_end;     /* its CFI says so somewhere */
     bool says_nothing; /* its CFI is no more than that it is called */
+    bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86_64) */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool is_piece;     /* calls in front of its start come back to it */
@@ -360,6 +365,7 @@ struct code_unit {
     uint8_t lost_to;   /* and why: LOST_BY_... */
     bool is_tried;     /* whether it returns from an interrupt has been looked for */
     bool judged;       /* who enters it has been looked for */
+    uint8_t alignment; /* x86_64: whether it needs an aligned SP: 0, or ALIGNMENT_... */
     bool leaves;       /* it goes on in a program, or jumps to code that is not read, because its CFI says all */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;

@@ -41,11 +41,16 @@ struct trial {
     unsigned num_blocks, num_work, steps, max_steps;
     uint64_t start;
     bool called;
+    bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
+    bool alone;  /* callees are not looked at */
     bool piece;  /* it begins within a function, whose frame its end must find */
     bool by_row; /* and what is known of that is what CFI says of it */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
+
+static struct trial *new_trial(struct code *code, uint64_t addr, bool called, struct code_ends *ends);
+static void run_trial(struct trial *t, const struct code_state *state);
 
 /* The address that VALUE, a number, is. */
 static uint64_t address_of(const struct code_cpu *cpu, const struct code_value *value)
@@ -80,6 +85,22 @@ static bool begins_symbol(const struct code *code, uint64_t addr)
     return symbol != NULL && symbol->addr == addr;
 }
 
+/* Names of pieces of functions, which are jumped to. */
+static bool is_piece(const char *name)
+{
+    return strstr(name, ".cold") != NULL || strstr(name, ".__part.") != NULL ||
+           strncmp(name, "OUTLINED_", 9) == 0 || strncmp(name, "__riscv_save_", 13) == 0 ||
+           strncmp(name, "__riscv_restore_", 16) == 0;
+}
+
+/* Whether a symbol is at ADDR that is not the name of a piece. */
+static bool is_other_code(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && !is_piece(symbol->name);
+}
+
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
  * is no function that is called. */
 static void note_jump(struct trial *t, uint64_t pc, const struct code_state *state)
@@ -88,8 +109,10 @@ static void note_jump(struct trial *t, uint64_t pc, const struct code_state *sta
 
     if (unit == NULL || unit->start != pc || pc == t->start || t->piece)
         return;
-    if (!code_is_entry(t->code->cpu, state))
+    if (!code_is_entry(t->code->cpu, state)) {
         unit->jumped_to = true;
+        t->ends->goes_on |= is_other_code(t->code, pc);
+    }
 }
 
 /* STATE comes to PC. */
@@ -253,15 +276,18 @@ static bool calls_kept(const struct trial *t, const struct code_state *state, ui
            state->reg[reg].k == 0;
 }
 
-/* Whether FACT stores what an idle register has at the entry: whoever has interrupted needs it again, or a dump. */
-static bool saves_idle(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+/* Whether FACT stores what an idle register has at the entry: whoever has interrupted needs it again, or a dump. ARM's
+ * only one, where it is stored alone, has the static chain of a nested function. */
+static bool saves_idle(const struct code *code, const struct code_state *state, const struct code_fact *fact)
 {
+    const bool alone = code->image->header.e_machine != EM_ARM;
+    const struct code_cpu *cpu = code->cpu;
     unsigned i, reg;
 
     for (i = 0; i < fact->num; i++)
         for (reg = 0; reg < CODE_REAL; reg++) {
             const struct code_op *op = &fact->op[i];
-            const bool stores = op->what == CODE_STORE    ? op->reg <= reg && reg <= op->last
+            const bool stores = op->what == CODE_STORE    ? alone && op->reg <= reg && reg <= op->last
                                 : op->what == CODE_STORES ? (uint32_t)op->from >> reg & 1
                                                           : false;
 
@@ -269,6 +295,33 @@ static bool saves_idle(const struct code_cpu *cpu, const struct code_state *stat
                 return true;
         }
     return false;
+}
+
+/* Whether P is an instruction of strings, or the prefix of one. */
+static bool is_of_strings(uint8_t p)
+{
+    return p == 0xf2 || p == 0xf3 || (p >= 0xa4 && p <= 0xa7) || (p >= 0xaa && p <= 0xaf) ||
+           (p >= 0x6c && p <= 0x6f);
+}
+
+/* Whether the instruction at PC is one that compilers write into interrupt functions alone. The ABIs say what it makes
+ * sure of: that functions find the direction flag clear, and SP at a multiple of 8. */
+static bool begins_mode(const struct code *code, uint64_t pc)
+{
+    const uint8_t *p = image_instructions(code->image, pc, 4);
+    uint32_t word;
+
+    if (p == NULL)
+        return false;
+    switch (code->image->header.e_machine) {
+    case EM_X86_64:
+        return p[0] == 0xfc && !is_of_strings(p[1]);
+    case EM_ARM: /* bfc sp, #0, #3; srs */
+        word = (uint32_t)load_number(p, 4, code->image->big);
+        return word == 0xe7c2d01f || (word & 0xfe5fffe0) == 0xf84d0500;
+    default:
+        return false;
+    }
 }
 
 /* What registers that a function keeps, and idle ones, have at its entry has a name, too. */
@@ -280,6 +333,67 @@ static void name_registers(const struct code_cpu *cpu, struct code_state *state)
         if (!((cpu->changed & ~cpu->idle) >> i & 1) && state->reg[i].base == BASE_UNKNOWN && i != cpu->sp &&
             i != cpu->ra)
             state->reg[i] = (struct code_value){0, (uint8_t)(BASE_ENTRY + i), false, 0, 0};
+}
+
+/* x86_64: whether the instruction at PC pushes a number. */
+static bool pushes_number(const struct code *code, uint64_t pc)
+{
+    const uint8_t *p = image_instructions(code->image, pc, 1);
+
+    return p != NULL && (*p == 0x68 || *p == 0x6a);
+}
+
+/* Whether a register of arguments has, in STATE, the address of what an exception's entry finds on the stack, or has
+ * pushed first. It is where a compiler's function has its return address, or the arguments of a call. */
+static bool hands_frame(const struct trial *t, const struct code_state *state)
+{
+    static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9};
+    const int64_t top = t->code->cpu->sp_at_entry;
+    unsigned i;
+
+    for (i = 0; i < sizeof arguments && !t->code->cpu->link; i++) {
+        const struct code_value *value = &state->reg[arguments[i]];
+
+        if (value->base == BASE_CFA && (value->k == top || (t->pushes && value->k < top)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a copy of the return address is in STATE, behind a call. */
+static bool has_return(const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base == BASE_RETURN)
+            return true;
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].value.base == BASE_RETURN)
+            return true;
+    return false;
+}
+
+/* Whether a compiler aligns SP to call the code at ADDR. gcc does not, if it knows that neither that nor what is called
+ * from there needs it: those calls find SP where it happens to be. */
+static bool needs_alignment(struct code *code, uint64_t addr)
+{
+    struct code_unit *unit = addr != 0 ? code_unit_at(code, addr) : NULL;
+    struct code_ends ends;
+    struct code_state state;
+    struct trial *t;
+
+    if (unit == NULL || unit->start != addr)
+        return true;
+    if (unit->alignment == 0) {
+        t = new_trial(code, addr, true, &ends);
+        t->alone = true;
+        t->max_steps = MAX_PIECE_STEPS;
+        code_entry(code->cpu, &state);
+        run_trial(t, &state);
+        unit->alignment = ends.aligned || ends.unknown ? ALIGNMENT_NEEDED : ALIGNMENT_IDLE;
+    }
+    return unit->alignment == ALIGNMENT_NEEDED;
 }
 
 /* A call that FACT, of PC, makes. Returns whether it may come back. */
@@ -300,10 +414,15 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
             state->reg[cpu->ra] = (struct code_value){(int64_t)next, BASE_NUMBER, false, 0, 0};
         return true;
     }
-    t->ends->misaligned |= !cpu->link && sp->base == BASE_CFA && sp->k % 16 != 0;
+    if (!cpu->link && sp->base == BASE_CFA && sp->k % 16 == 0)
+        t->ends->aligned = true;
+    else if (!cpu->link && sp->base == BASE_CFA && !t->alone && !t->ends->misaligned)
+        t->ends->misaligned = needs_alignment(t->code, fact->target);
     t->ends->calls = true;
     t->ends->hands_on |= calls_kept(t, state, pc, fact);
+    t->ends->hands_frame |= hands_frame(t, state);
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
+    t->ends->forgets |= cpu->link && !has_return(state);
     return !ends_at(t->code, next);
 }
 
@@ -421,6 +540,7 @@ static void follow(struct trial *t, struct block *block)
         bool goes_on;
 
         memset(&fact, 0, sizeof fact);
+        t->ends->begins_mode |= own && begins_mode(t->code, pc);
         if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
             cpu->decode(t->code->decoder, &text, pc, &fact);
         if (fact.size == 0 || t->steps++ == t->max_steps) {
@@ -429,8 +549,10 @@ static void follow(struct trial *t, struct block *block)
         }
         if (fact.condition != 0)
             other = state;
-        t->ends->saves |= own && saves_idle(cpu, &state, &fact);
+        t->ends->saves |= own && saves_idle(t->code, &state, &fact);
         code_step(cpu, &state, &fact);
+        if (before.base == BASE_CFA && before.k == cpu->sp_at_entry && state.reg[cpu->sp].k != before.k)
+            t->pushes = !cpu->link && pushes_number(t->code, pc);
         if (fact.flow == CODE_NEXT)
             look_at_sp(t, &state, &before, left, own);
         goes_on = depart(t, &state, &fact, pc);
@@ -636,14 +758,9 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
 static bool contradicts_call(const struct code_ends *ends)
 {
     return ends->takes || ends->loses || ends->hands_on || (ends->returns_ill && !ends->returns) ||
-           ((ends->misaligned || ends->saves) && !ends->returns && !ends->tail_calls);
-}
-
-/* Names of pieces of functions, which are jumped to. */
-static bool is_piece(const char *name)
-{
-    return strstr(name, ".cold") != NULL || strncmp(name, "OUTLINED_", 9) == 0 ||
-           strncmp(name, "__riscv_save_", 13) == 0 || strncmp(name, "__riscv_restore_", 16) == 0;
+           (!ends->returns && !ends->tail_calls &&
+            (ends->misaligned || ends->saves || ends->hands_frame || ends->begins_mode || ends->forgets ||
+             ends->goes_on));
 }
 
 /* Who enters UNIT, by how its ways end; or CODE_KINDS. */
@@ -1081,11 +1198,12 @@ static bool *may_resume(const struct code *code)
     return may;
 }
 
-/* Whether the code that ENDS are of never goes on anywhere. */
+/* Whether the code that ENDS are of never goes on anywhere. What begins as interrupt functions alone do need not be
+ * known to its ends. */
 static bool is_last(const struct code_ends *ends)
 {
     return !ends->returns && !ends->returns_ill && !ends->resumes && !ends->exits && !ends->tail_calls &&
-           !ends->unknown;
+           (!ends->unknown || ends->begins_mode);
 }
 
 /* Whether UNIT, whose ways end as ENDS say, may be entered by an interrupt and never return, as a double fault's entry
@@ -1094,7 +1212,22 @@ static bool is_last(const struct code_ends *ends)
 static bool may_be_last_entry(const struct code_cpu *cpu, const struct code_unit *unit,
                               const struct code_ends *ends)
 {
-    return cpu->idle != 0 && is_last(ends) && (ends->saves || (unit->says_nothing && ends->moves && !ends->loses));
+    const bool odd = ends->moves || ends->misaligned;
+
+    return cpu->idle != 0 && is_last(ends) &&
+           (ends->saves || ends->hands_frame || ends->begins_mode || (unit->says_nothing && odd && !ends->loses));
+}
+
+/* Whether UNIT, whose CFI says that a word lies below the return address at its start, is an interrupt function of gcc
+ * with an error code that never returns. A piece of a function may begin so, too: it has no symbol or another name, and
+ * does not begin as an interrupt function. */
+static bool is_last_below(const struct code_unit *unit, const struct symbol *symbol, const struct code_ends *ends)
+{
+    if (unit->edges != NULL || unit->jumped_to || !is_last(ends))
+        return false;
+    if (symbol != NULL && symbol->addr == unit->start)
+        return symbol->function && !is_piece(symbol->name);
+    return ends->saves || ends->begins_mode;
 }
 
 /* Whether UNIT, whose ways end as ENDS say, returns from an interrupt, and so was not called, although its CFI says so.
@@ -1154,6 +1287,8 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
         code_begin_at(code, unit->start, named);
         return;
     }
+    if (unit->lost_to == LOST_BY_WORD)
+        enter(code, how, unit->start, CODE_ERROR, "its CFI says that an error code lies below the interrupted PC");
     if (!is_lost_by_itself(unit) || unit->jumped_to)
         return;
     kind = kind_of(code, unit->start, &why);
@@ -1193,7 +1328,14 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 {
     struct code_ends ends;
 
-    if (unit->fde == NULL || unit->trap || unit->is_called || !unit->function || unit->says_end)
+    if (unit->fde == NULL || unit->trap || unit->is_called || unit->says_end)
+        return LOST_BY_NOTHING;
+    if (unit->begins_below && !unit->is_tried) {
+        unit->is_tried = true;
+        code_try(code, unit->start, CODE_CALLED, &ends);
+        return is_last_below(unit, image_symbol(code->image, unit->start), &ends) ? LOST_BY_WORD : LOST_BY_NOTHING;
+    }
+    if (!unit->function)
         return LOST_BY_NOTHING;
     if (vector)
         return LOST_BY_REGISTER;

@@ -805,7 +805,7 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 /* A callee may change RA, t0 to t6 and a0 to a7; another trap, the scratch register.
  * clang keeps the pointer of its shadow call stack in s2. */
 #define CHANGED (1ull << RA | 7ull << T0 | 0xffull << A0 | 15ull << T3 | 1ull << CODE_OTHER_SP)
-#define IDLE    (7ull << T0 | 15ull << T3)
+#define IDLE    (3ull << T0 | 15ull << T3)
 
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 

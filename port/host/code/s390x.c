@@ -1234,7 +1234,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 /* A callee may change r0 to r5, r14, and the registers of floating point from f0 to f7. */
 const struct code_cpu code_s390x = {
     0xff403f,
-    1u << R0 | 1u << R1,
+    1u << R1,
     R15,
     R11,
     R14,

@@ -717,17 +717,22 @@ static bool begins_as_function(const struct code *code, const struct cfi_fde *fd
     return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
 }
 
-/* Whether the entry of UNIT begins like that of an interrupt with an error code, by gcc, and there is an iretq. */
-static bool may_have_error(const struct code *code, const struct code_unit *unit, const struct rows *rows)
+/* Whether ROWS begin, at UNIT, like those of an interrupt with an error code, by gcc: it lies below the PC. */
+static bool begins_below(const struct code *code, const struct code_unit *unit, const struct rows *rows)
+{
+    const struct cfi_row *row = rows->num > 0 ? &rows->list[0] : NULL;
+
+    return code->image->abi == SFU_AMD64 && row != NULL && row->start == unit->start && row->kind == CFI_RULES &&
+           row->cfa.control == rule_of(code->cpu->sp, 0, false).control && row->cfa.offset == 16 &&
+           row->ra.control == RULE_DEREFERENCE && row->ra.offset == -8;
+}
+
+static bool has_iretq(const struct code *code, const struct code_unit *unit)
 {
     static const uint8_t iretq[] = {0x48, 0xcf};
-    const struct cfi_row *row = rows->num > 0 ? &rows->list[0] : NULL;
     const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
 
-    return code->image->abi == SFU_AMD64 && row != NULL && row->kind == CFI_RULES &&
-           row->cfa.control == rule_of(code->cpu->sp, 0, false).control && row->cfa.offset == 16 &&
-           row->ra.control == RULE_DEREFERENCE && row->ra.offset == -8 && bytes != NULL &&
-           memmem(bytes, (size_t)(unit->end - unit->start), iretq, sizeof iretq) != NULL;
+    return bytes != NULL && memmem(bytes, (size_t)(unit->end - unit->start), iretq, sizeof iretq) != NULL;
 }
 
 /* Whether ROWS say somewhere that nobody has called their function. */
@@ -763,7 +768,8 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
         unit.says_nothing = unit.function && rows.num == 1;
         unit.outermost = rows.num > 0 && rows.list[0].kind == CFI_OUTERMOST;
         unit.says_end = says_end(&rows);
-        unit.trap = unit.error = !unit.function && may_have_error(code, &unit, &rows);
+        unit.begins_below = begins_below(code, &unit, &rows);
+        unit.trap = unit.error = unit.begins_below && has_iretq(code, &unit);
         unit.function |= unit.trap;
         unit.dirty = true;
         free(rows.list);

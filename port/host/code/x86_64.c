@@ -605,7 +605,7 @@ static void close_decoder(void *decoder)
 
 const struct code_cpu code_x86_64 = {
     0x10fff & ~(1ull << RBX | 1ull << RBP | 1ull << RSP),
-    0xc00, /* r10, r11 */
+    1u << R11,
     RSP,
     RBP,
     RA,

@@ -1498,10 +1498,83 @@ def lasting(cpu):
     must(unknown(True, "", called=every) == [], unknown(True, "", called=every))
     if moved:
         must(unknown(True, adjust) == saving, unknown(True, adjust))
-    must(unknown(False, "", "--find") == saving + ["common"] * bool(saving), unknown(False, "", "--find"))
+    leaving = every if cpu in ("aarch64", "s390x", "riscv64", "riscv32") else saving # their call overwrites RA
+    must(unknown(False, "", "--find") == leaving + ["common"] * bool(saving), unknown(False, "", "--find"))
     kind = "sp0" if cpu == "aarch64" else "trap"
     named = ["--entry=%s:%s" % (name, kind) for name in every] if cpu != "arm" else None # it has no such kinds
     must(named is None or unknown(True, "", *named) == [], "what is named is not heard")
+
+
+# Code that never returns, and that is only reached through its address. NEVER: no compiler's function begins so: it
+# hands on where a function's return address is, or a number that was pushed first, or clears the direction flag, or its
+# call finds no SP that the ABI allows. MAYBE: a compiler may have written it, with CFI that says as much.
+NEVER = {
+    "x86_64": """cli\nmov %rsp, %rdi\ncall handler; push $8{8}\nmov %rsp, %rdi\ncall handler
+        mov %rsp, %rdi\nand $-16, %rsp\ncall handler; push $1024{8}\nmov %rsp, %rsi\nand $-16, %rsp\ncall handler
+        push %rbp{8}\nmov %rsp, %rbp\nlea 8(%rbp), %rdi\nand $-16, %rsp\ncall handler
+        push %rdi{8}\nmov 8(%rsp), %edi\ncld\ncall handler; cld\n2: cli\nhlt\njmp 2b
+        push $8{8}\njmp common""",
+    "arm": """push {r11, lr}{8}\nmov r11, sp\n.inst 0xe7c2d01f\nmov r0, #1\nbl handler
+        .inst 0xf96d0513\nbl handler""",
+}
+MAYBE = {
+    "x86_64": """sub $24, %rsp{24}\nmov %r10, 8(%rsp)\ncall handler; push $7{8}\ncall handler
+        push $3\npop %rax\nsub $24, %rsp{24}\nlea 8(%rsp), %rdi\ncall handler
+        sub $8, %rsp{8}\ncld\nrep stosb\ncall handler; push %rdi{8}\nlea 16(%rsp), %rdi\ncall handler""",
+    "aarch64": "stp x29, x30, [sp, #-32]!{32}\nstr x15, [sp, #16]\nbl handler",
+    "s390x": "stmg %r14, %r15, 112(%r15)\naghi %r15, -176{176}\nstg %r0, 160(%r15)\nbrasl %r14, handler",
+    "riscv64": "addi sp, sp, -32{32}\nSTORE ra, 24(sp)\nSTORE t2, 8(sp)\ncall handler",
+    "arm": "push {r11, lr}{8}\nsub sp, sp, #8{8}\nstr r12, [sp]\nbl handler",
+}
+MAYBE["riscv32"] = MAYBE["riscv64"]
+
+
+def addressed(cpu):
+    """Code that never returns, by its own instructions: an exception's entry has no rows, a function keeps them."""
+    handler = {"x86_64": "ret", "s390x": "br %r14", "arm": "bx lr"}.get(cpu, "ret")
+    jump = {"x86_64": "jmp", "aarch64": "b", "arm": "b"}.get(cpu, "j")
+
+    def unknown(codes, kind, *options):
+        """Those that have no rows. KIND: CFI that follows SP, that says nothing, or none."""
+        lines = [".text", ".globl _start", "_start:", callers(cpu, ["handler"])]
+        for name, text in [("handler", handler)] + [("f%d" % i, code + "\n1: %s 1b" % jump)
+                                                    for i, code in enumerate(codes)]:
+            text = re.sub(r"\{(\d+)\}", r"\n.cfi_adjust_cfa_offset \1" if kind == "follows" else "", text)
+            around = "%s" if kind == "none" else ".cfi_startproc\n%s\n.cfi_endproc"
+            lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":", around % text,
+                      ".size %s, . - %s" % (name, name)]
+        if cpu == "x86_64":
+            lines += ["common: mov %rsp, %rdi", "call handler", "1: jmp 1b"]
+        image = build(cpu, "%s/addressed-%s" % (WORK, cpu), lines)
+        return re.findall(r"(f\d+) \(0x\w+\) has no rows: (?:its CFI says|nothing shows)",
+                          gen.gen("-v", "--size", *options, image)[1])
+    never, maybe = (re.split(r"; |\n +", code[cpu]) if cpu in code else [] for code in (NEVER, MAYBE))
+    for kind, options in (("follows", ()), ("nothing", ()), ("none", ("--find",))):
+        every = ["f%d" % i for i in range(len(never))]
+        must(unknown(never, kind, *options) == every, (kind, unknown(never, kind, *options)))
+        must(kind == "nothing" or unknown(maybe, kind, *options) == [], (kind, unknown(maybe, kind, *options)))
+
+
+# gcc's interrupt functions with an error code that never return: their CFI says that it lies below the PC.
+BELOW = """.cfi_def_cfa_offset 16
+push %rdi
+.cfi_adjust_cfa_offset 8
+mov 16(%rsp), %rdi
+cld
+call handler"""
+
+
+def below():
+    """An interrupt function whose CFI begins with an error code is one, though it never returns: the CFA is the SP of
+    what was interrupted, behind the error code, PC, CS and flags. A piece of a function that begins so is none."""
+    for name, wanted in (("f", "(sp+32)"), ("g.cold", "sp+16")):
+        image = build("x86_64", WORK + "/below", [
+            ".text", ".globl _start", "_start: nop", callers("x86_64", ["handler"]), ".type handler, %function",
+            "handler: .cfi_startproc", "ret", ".cfi_endproc", ".balign 16", ".globl " + name,
+            ".type %s, %%function" % name, name + ": .cfi_startproc", BELOW, ".cfi_endproc",
+            ".size %s, . - %s" % (name, name)])
+        row = table("x86_64", image)[int(re.search(r"(\w+) T %s\n" % re.escape(name), run("nm", image)[0])[1], 16)]
+        must(row[0] == wanted, (name, row))
 
 
 # An entry that a register of the CPU names, whose CFI says that it is called, and which jumps to a function; what sets
@@ -1620,7 +1693,9 @@ FOUND = {
         lone: push %rbp\nmov %rsp, %rbp\ncall called\npop %rbp\nret
         resumed: pop %rbx\npop %rbp\nret
         .type thread, %function\nthread: mov %rbp, %rdi\ncall *%rbx\nud2
-        .type shifted, %function\nshifted: call called\nud2
+        .type shifted, %function\nshifted: call needs\nud2
+        .type needs, %function\nneeds: sub $8, %rsp\ncall called\nadd $8, %rsp\nret
+        .type idles, %function\nidles: call called\njmp idles
         .type worker, %function\nworker: push %rbx\n1: call called\njmp 1b
         second: mov kernel_stack(%rip), %rsp\ncall called\nhlt
         fatal: push $8\ncall called\n1: jmp 1b
@@ -1636,8 +1711,8 @@ FOUND = {
         forked: call called\ntest %rbx, %rbx\njz 1f\nmov %rbp, %rdi\ncall *%rbx\n1: pop %rax\npop %rbp\niretq
         begun: call called\nmov %rbp, %rdi\ncall *%rbx\npop %rcx\npop %r11\npop %rsp\nsysretq
         .data\nsaved: .quad 0\nkernel_stack: .quad 0\nboot_stack:""",
-               {"lone": "call", "thread": "start", "worker": "call", "second": "start", "system": "syscall",
-                "both": "syscall", "fast": "syscall", "quick": "start", "forked": "start", "begun": "start"},
+               {"lone": "call", "thread": "start", "worker": "call", "idles": "call", "needs": "call", "second": "start",
+                "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start", "forked": "start", "begun": "start"},
                ("fatal", "shifted", "resumed", "goes")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
@@ -1853,7 +1928,8 @@ def callers(cpu, functions):
     call = {"x86_64": "call ", "s390x": "brasl %r14, "}.get(cpu, "call " if cpu.startswith("riscv") else "bl ")
     stop = {"x86_64": "ud2", "aarch64": "brk #1", "s390x": ".short 0", "arm": "udf #0", "thumb": "udf #0"}.get(
         cpu, "unimp")
-    return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] +
+    aligns = ["sub $8, %rsp", ".cfi_adjust_cfa_offset 8"] if cpu == "x86_64" else [] # as the ABI says
+    return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] + aligns +
                      [call + name for name in functions] +
                      [stop, ".cfi_endproc", ".size main, . - main"])
 
@@ -1914,8 +1990,9 @@ UNKNOWN = {
 
 def unknown(code, calls, wanted, option="--derive"):
     image = WORK + "/unknown"
-    write(image + ".s", (".text\n.globl _start\n_start: nop\n.globl main\nmain: .cfi_startproc\n%s\nud2\n.cfi_endproc\n"
-                         ".balign 16\n.globl f\n%s\n" % (calls, code)).encode())
+    write(image + ".s", (".text\n.globl _start\n_start: nop\n.globl main\nmain: .cfi_startproc\nsub $8, %%rsp\n"
+                         ".cfi_adjust_cfa_offset 8\n%s\nud2\n.cfi_endproc\n.balign 16\n.globl f\n%s\n" %
+                         (calls, code)).encode())
     run(TC + "/x86_64/as", image + ".s", "-o", image + ".o")
     run(TC + "/x86_64/ld", image + ".o", "-o", image)
     symbols = run("nm", image)[0]
@@ -2268,6 +2345,9 @@ def test_trust():
         test("%s naked functions with the CFI of a prologue" % cpu, naked_with_prologue, cpu)
     for cpu in LASTING:
         test("%s entries that never return" % cpu, lasting, cpu)
+    for cpu in MAYBE:
+        test("%s code that never returns, by its instructions" % cpu, addressed, cpu)
+    test("x86_64 interrupt functions that never return, with an error code", below)
     for cpu in VECTORED:
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in GOES_BACK:
