@@ -396,6 +396,32 @@ static bool needs_alignment(struct code *code, uint64_t addr)
     return unit->alignment == ALIGNMENT_NEEDED;
 }
 
+/* x86_64: whether FACT, whose next instruction is at NEXT, is a call over instructions that nobody comes to but the CPU
+ * in advance, as in thunks of returns and jumps, or to fill its predictor of returns. It is a push. */
+static bool is_push(const struct trial *t, const struct code_fact *fact, uint64_t next)
+{
+    static const uint8_t pause[] = {0xf3, 0x90}, lfence[] = {0x0f, 0xae, 0xe8}, int3 = 0xcc;
+    enum { MOST = 32 };
+    const uint8_t *p = image_instructions(t->code->image, next, sizeof lfence);
+
+    if (t->code->cpu->link || p == NULL || fact->target <= next || fact->target - next > MOST)
+        return false;
+    return memcmp(p, pause, sizeof pause) == 0 || memcmp(p, lfence, sizeof lfence) == 0 || *p == int3;
+}
+
+/* STATE goes on where FACT pushes NEXT, in the middle of a thunk. That of a jump returns to what it puts there. */
+static void push_next(struct trial *t, struct code_state *state, const struct code_fact *fact)
+{
+    const uint8_t *p = image_instructions(t->code->image, fact->target, 4);
+
+    if (p == NULL || (p[1] == 0x89 && p[3] == 0x24)) { /* mov REGISTER, (%rsp) */
+        t->ends->unknown = true;
+        return;
+    }
+    state->reg[t->code->cpu->sp].k -= state->reg[t->code->cpu->sp].base != BASE_UNKNOWN ? 8 : 0;
+    jump(t, fact->target, state);
+}
+
 /* A call that FACT, of PC, makes. Returns whether it may come back. */
 static bool take_call(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
@@ -413,6 +439,10 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
         else
             state->reg[cpu->ra] = (struct code_value){(int64_t)next, BASE_NUMBER, false, 0, 0};
         return true;
+    }
+    if (is_push(t, fact, next)) {
+        push_next(t, state, fact);
+        return false;
     }
     if (!cpu->link && sp->base == BASE_CFA && sp->k % 16 == 0)
         t->ends->aligned = true;

@@ -24,10 +24,11 @@ struct code_ends {
     bool hands_on;    /* it calls what a register has that a caller keeps */
     bool hands_frame; /* x86_64: it calls with the address of where the return address of a call would be, or of a
                          number that its first instruction on the stack has pushed: no compiler does */
-    bool begins_mode; /* it does what compilers do at the start of interrupt functions alone: x86_64, cld, but not for
+    bool
+        begins_mode; /* it does what compilers do at the start of interrupt functions alone: x86_64, cld, but not for
                          an instruction of strings; ARM, SP is rounded down to 8, or srs */
-    bool forgets;     /* a call overwrites the return address, of which no copy is left */
-    bool goes_on;     /* it jumps to where a symbol is, in the middle of its own frame */
+    bool forgets;    /* a call overwrites the return address, of which no copy is left */
+    bool goes_on;    /* it jumps to where a symbol is, in the middle of its own frame */
     bool calls;
     bool unknown; /* a way leads where nobody knows */
 };

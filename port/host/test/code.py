@@ -1520,7 +1520,8 @@ NEVER = {
 MAYBE = {
     "x86_64": """sub $24, %rsp{24}\nmov %r10, 8(%rsp)\ncall handler; push $7{8}\ncall handler
         push $3\npop %rax\nsub $24, %rsp{24}\nlea 8(%rsp), %rdi\ncall handler
-        sub $8, %rsp{8}\ncld\nrep stosb\ncall handler; push %rdi{8}\nlea 16(%rsp), %rdi\ncall handler""",
+        sub $8, %rsp{8}\ncld\nrep stosb\ncall handler; push %rdi{8}\nlea 16(%rsp), %rdi\ncall handler
+        xor %eax, %eax\njmp .Lthunk""",
     "aarch64": "stp x29, x30, [sp, #-32]!{32}\nstr x15, [sp, #16]\nbl handler",
     "s390x": "stmg %r14, %r15, 112(%r15)\naghi %r15, -176{176}\nstg %r0, 160(%r15)\nbrasl %r14, handler",
     "riscv64": "addi sp, sp, -32{32}\nSTORE ra, 24(sp)\nSTORE t2, 8(sp)\ncall handler",
@@ -1544,7 +1545,8 @@ def addressed(cpu):
             lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":", around % text,
                       ".size %s, . - %s" % (name, name)]
         if cpu == "x86_64":
-            lines += ["common: mov %rsp, %rdi", "call handler", "1: jmp 1b"]
+            lines += ["common: mov %rsp, %rdi", "call handler", "1: jmp 1b", ".balign 16", # and a return by a thunk
+                      ".Lthunk: call 2f", "1: pause", "lfence", "jmp 1b", "2: lea 8(%rsp), %rsp", "ret"]
         image = build(cpu, "%s/addressed-%s" % (WORK, cpu), lines)
         return re.findall(r"(f\d+) \(0x\w+\) has no rows: (?:its CFI says|nothing shows)",
                           gen.gen("-v", "--size", *options, image)[1])
