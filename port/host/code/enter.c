@@ -42,15 +42,11 @@ struct trial {
     uint64_t start;
     bool called;
     bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
-    bool alone;  /* callees are not looked at */
     bool piece;  /* it begins within a function, whose frame its end must find */
     bool by_row; /* and what is known of that is what CFI says of it */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
-
-static struct trial *new_trial(struct code *code, uint64_t addr, bool called, struct code_ends *ends);
-static void run_trial(struct trial *t, const struct code_state *state);
 
 /* The address that VALUE, a number, is. */
 static uint64_t address_of(const struct code_cpu *cpu, const struct code_value *value)
@@ -374,28 +370,6 @@ static bool has_return(const struct code_state *state)
     return false;
 }
 
-/* Whether a compiler aligns SP to call the code at ADDR. gcc does not, if it knows that neither that nor what is called
- * from there needs it: those calls find SP where it happens to be. */
-static bool needs_alignment(struct code *code, uint64_t addr)
-{
-    struct code_unit *unit = addr != 0 ? code_unit_at(code, addr) : NULL;
-    struct code_ends ends;
-    struct code_state state;
-    struct trial *t;
-
-    if (unit == NULL || unit->start != addr)
-        return true;
-    if (unit->alignment == 0) {
-        t = new_trial(code, addr, true, &ends);
-        t->alone = true;
-        t->max_steps = MAX_PIECE_STEPS;
-        code_entry(code->cpu, &state);
-        run_trial(t, &state);
-        unit->alignment = ends.aligned || ends.unknown ? ALIGNMENT_NEEDED : ALIGNMENT_IDLE;
-    }
-    return unit->alignment == ALIGNMENT_NEEDED;
-}
-
 /* x86_64: whether FACT, whose next instruction is at NEXT, is a call over instructions that nobody comes to but the CPU
  * in advance, as in thunks of returns and jumps, or to fill its predictor of returns. It is a push. */
 static bool is_push(const struct trial *t, const struct code_fact *fact, uint64_t next)
@@ -422,6 +396,14 @@ static void push_next(struct trial *t, struct code_state *state, const struct co
     jump(t, fact->target, state);
 }
 
+/* Code calls TARGET with an SP that is not aligned. */
+static void note_unaligned(struct code_ends *ends, uint64_t target)
+{
+    ends->misaligned |= target == 0;
+    if (ends->num_unaligned < sizeof ends->unaligned / sizeof *ends->unaligned)
+        ends->unaligned[ends->num_unaligned++] = target;
+}
+
 /* A call that FACT, of PC, makes. Returns whether it may come back. */
 static bool take_call(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
@@ -446,8 +428,8 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     }
     if (!cpu->link && sp->base == BASE_CFA && sp->k % 16 == 0)
         t->ends->aligned = true;
-    else if (!cpu->link && sp->base == BASE_CFA && !t->alone && !t->ends->misaligned)
-        t->ends->misaligned = needs_alignment(t->code, fact->target);
+    else if (!cpu->link && sp->base == BASE_CFA)
+        note_unaligned(t->ends, fact->target);
     t->ends->calls = true;
     t->ends->hands_on |= calls_kept(t, state, pc, fact);
     t->ends->hands_frame |= hands_frame(t, state);
@@ -635,10 +617,32 @@ static void run_trial(struct trial *t, const struct code_state *state)
     free(t);
 }
 
+/* Whether a compiler aligns SP to call the code at ADDR. gcc does not, if it knows that neither that nor what is called
+ * from there needs it: those calls find SP where it happens to be. */
+static bool needs_alignment(struct code *code, uint64_t addr)
+{
+    struct code_unit *unit = addr != 0 ? code_unit_at(code, addr) : NULL;
+    struct code_ends ends;
+    struct code_state state;
+    struct trial *t;
+
+    if (unit == NULL || unit->start != addr)
+        return true;
+    if (unit->alignment == 0) {
+        t = new_trial(code, addr, true, &ends);
+        t->max_steps = MAX_PIECE_STEPS;
+        code_entry(code->cpu, &state);
+        run_trial(t, &state);
+        unit->alignment = ends.aligned || ends.unknown ? ALIGNMENT_NEEDED : ALIGNMENT_IDLE;
+    }
+    return unit->alignment == ALIGNMENT_NEEDED;
+}
+
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
 {
     struct trial *t = new_trial(code, addr, kind == CODE_CALLED, ends);
     struct code_state state;
+    unsigned i;
 
     if (t->called) {
         code_entry(code->cpu, &state);
@@ -647,6 +651,8 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
         code_trap_entry(code->cpu, &state, kind);
     }
     run_trial(t, &state);
+    for (i = 0; i < ends->num_unaligned && !ends->misaligned; i++)
+        ends->misaligned = needs_alignment(code, ends->unaligned[i]);
 }
 
 bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state)

@@ -31,6 +31,9 @@ struct code_ends {
     bool goes_on;    /* it jumps to where a symbol is, in the middle of its own frame */
     bool calls;
     bool unknown; /* a way leads where nobody knows */
+    /* x86_64: the first functions that it calls with an SP that is not aligned. */
+    uint64_t unaligned[4];
+    unsigned num_unaligned;
 };
 
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */

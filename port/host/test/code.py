@@ -1713,8 +1713,9 @@ FOUND = {
         forked: call called\ntest %rbx, %rbx\njz 1f\nmov %rbp, %rdi\ncall *%rbx\n1: pop %rax\npop %rbp\niretq
         begun: call called\nmov %rbp, %rdi\ncall *%rbx\npop %rcx\npop %r11\npop %rsp\nsysretq
         .data\nsaved: .quad 0\nkernel_stack: .quad 0\nboot_stack:""",
-               {"lone": "call", "thread": "start", "worker": "call", "idles": "call", "needs": "call", "second": "start",
-                "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start", "forked": "start", "begun": "start"},
+               {"lone": "call", "thread": "start", "worker": "call", "idles": "call", "needs": "call",
+                "second": "start", "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start",
+                "forked": "start", "begun": "start"},
                ("fatal", "shifted", "resumed", "goes")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
