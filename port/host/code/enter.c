@@ -272,24 +272,28 @@ static bool calls_kept(const struct trial *t, const struct code_state *state, ui
            state->reg[reg].k == 0;
 }
 
-/* Whether FACT stores what an idle register has at the entry: whoever has interrupted needs it again, or a dump. ARM's
- * only one, where it is stored alone, has the static chain of a nested function. */
+/* Whether OP stores REG where an exception's entry does: on the stack, or where an absolute address or GS says. A
+ * function that dumps all registers (sfu_capture) has the address of its structure in one of them. ARM's only idle
+ * register, where it is stored alone, has the static chain of a nested function. */
+static bool saves(const struct code *code, const struct code_op *op, unsigned reg)
+{
+    if (op->base != code->cpu->sp && op->base != CODE_ZERO && op->base != CODE_OTHER_SP)
+        return false;
+    if (op->what == CODE_STORE)
+        return op->reg <= reg && reg <= op->last && code->image->header.e_machine != EM_ARM;
+    return op->what == CODE_STORES && (uint32_t)op->from >> reg & 1;
+}
+
+/* Whether FACT saves what an idle register has at the entry: whoever has interrupted needs it again, or a dump. */
 static bool saves_idle(const struct code *code, const struct code_state *state, const struct code_fact *fact)
 {
-    const bool alone = code->image->header.e_machine != EM_ARM;
     const struct code_cpu *cpu = code->cpu;
     unsigned i, reg;
 
     for (i = 0; i < fact->num; i++)
-        for (reg = 0; reg < CODE_REAL; reg++) {
-            const struct code_op *op = &fact->op[i];
-            const bool stores = op->what == CODE_STORE    ? alone && op->reg <= reg && reg <= op->last
-                                : op->what == CODE_STORES ? (uint32_t)op->from >> reg & 1
-                                                          : false;
-
-            if (stores && cpu->idle >> reg & 1 && state->reg[reg].base == BASE_ENTRY + reg)
+        for (reg = 0; reg < CODE_REAL; reg++)
+            if (cpu->idle >> reg & 1 && state->reg[reg].base == BASE_ENTRY + reg && saves(code, &fact->op[i], reg))
                 return true;
-        }
     return false;
 }
 

@@ -1521,11 +1521,16 @@ MAYBE = {
     "x86_64": """sub $24, %rsp{24}\nmov %r10, 8(%rsp)\ncall handler; push $7{8}\ncall handler
         push $3\npop %rax\nsub $24, %rsp{24}\nlea 8(%rsp), %rdi\ncall handler
         sub $8, %rsp{8}\ncld\nrep stosb\ncall handler; push %rdi{8}\nlea 16(%rsp), %rdi\ncall handler
-        xor %eax, %eax\njmp .Lthunk""",
-    "aarch64": "stp x29, x30, [sp, #-32]!{32}\nstr x15, [sp, #16]\nbl handler",
-    "s390x": "stmg %r14, %r15, 112(%r15)\naghi %r15, -176{176}\nstg %r0, 160(%r15)\nbrasl %r14, handler",
-    "riscv64": "addi sp, sp, -32{32}\nSTORE ra, 24(sp)\nSTORE t2, 8(sp)\ncall handler",
-    "arm": "push {r11, lr}{8}\nsub sp, sp, #8{8}\nstr r12, [sp]\nbl handler",
+        xor %eax, %eax\njmp .Lthunk; sub $104, %rsp{104}\nlea 8(%rsp), %rax\nmov %r11, 88(%rax)\ncall handler""",
+    "aarch64": """stp x29, x30, [sp, #-32]!{32}\nstr x15, [sp, #16]\nbl handler
+        stp x29, x30, [sp, #-192]!{192}\nadd x0, sp, #16\nstp x16, x17, [x0, #128]\nbl handler""",
+    "s390x": """stmg %r14, %r15, 112(%r15)\naghi %r15, -176{176}\nstg %r0, 160(%r15)\nbrasl %r14, handler
+        stmg %r14, %r15, 112(%r15)\naghi %r15, -320{320}\nla %r2, 160(%r15)\nstmg %r0, %r15, 0(%r2)\n"""
+        "brasl %r14, handler",
+    "riscv64": """addi sp, sp, -32{32}\nSTORE ra, 24(sp)\nSTORE t2, 8(sp)\ncall handler
+        addi sp, sp, -144{144}\nSTORE ra, 136(sp)\nmv a0, sp\nSTORE t0, 40(a0)\ncall handler""",
+    "arm": """push {r11, lr}{8}\nsub sp, sp, #8{8}\nstr r12, [sp]\nbl handler
+        push {r11, lr}{8}\nsub sp, sp, #64{64}\nmov r0, sp\nstmia r0, {r0-r12}\nbl handler""",
 }
 MAYBE["riscv32"] = MAYBE["riscv64"]
 
@@ -1781,7 +1786,8 @@ FAR = {
     "nowhere": ("ljmp $8, $.Lfar", "call called\njmp *%rax", False),
     "selector": ("ljmp $7, $.Lfar", "call called\nhlt", False),
     "elsewhere": ("ljmp $8, $pointer", "call called\nhlt", False)}
-FAR_SCRIPT = """ENTRY(_start) SECTIONS { . = 0x%x; .text : AT(0x100000) { *(.text) } . = ALIGN(4096); .data : { *(.data) } }
+FAR_SCRIPT = """ENTRY(_start)
+SECTIONS { . = 0x%x; .text : AT(0x100000) { *(.text) } . = ALIGN(4096); .data : { *(.data) } }
 """
 
 
