@@ -145,18 +145,24 @@ static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
         arrive(t, pc, state);
 }
 
-/* Whether a copy of what SP was is anywhere. */
-static bool has_sp(const struct code_state *state)
+/* Whether a register or a word in STATE has a value of a base from FIRST to LAST. */
+static bool has_base(const struct code_state *state, uint8_t first, uint8_t last)
 {
     unsigned i;
 
     for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base >= BASE_CFA && state->reg[i].base <= BASE_TRAP)
+        if (state->reg[i].base >= first && state->reg[i].base <= last)
             return true;
     for (i = 0; i < state->num; i++)
-        if (state->slot[i].value.base >= BASE_CFA && state->slot[i].value.base <= BASE_TRAP)
+        if (state->slot[i].value.base >= first && state->slot[i].value.base <= last)
             return true;
     return false;
+}
+
+/* Whether a copy of what SP was is anywhere. */
+static bool has_sp(const struct code_state *state)
+{
+    return has_base(state, BASE_CFA, BASE_TRAP);
 }
 
 /* Whether UNIT is a part of the code that is tried: not if it is a function that CFI describes, which goes on in its
@@ -360,20 +366,6 @@ static bool hands_frame(const struct trial *t, const struct code_state *state)
     return false;
 }
 
-/* Whether a copy of the return address is in STATE, behind a call. */
-static bool has_return(const struct code_state *state)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base == BASE_RETURN)
-            return true;
-    for (i = 0; i < state->num; i++)
-        if (state->slot[i].value.base == BASE_RETURN)
-            return true;
-    return false;
-}
-
 /* x86_64: whether FACT, whose next instruction is at NEXT, is a call over instructions that nobody comes to but the CPU
  * in advance, as in thunks of returns and jumps, or to fill its predictor of returns. It is a push. */
 static bool is_push(const struct trial *t, const struct code_fact *fact, uint64_t next)
@@ -438,7 +430,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     t->ends->hands_on |= calls_kept(t, state, pc, fact);
     t->ends->hands_frame |= hands_frame(t, state);
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
-    t->ends->forgets |= cpu->link && !has_return(state);
+    t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     return !ends_at(t->code, next);
 }
 

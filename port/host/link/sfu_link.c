@@ -587,15 +587,12 @@ static void note_messages(struct heard *heard, const char *text)
     const char *at;
 
     for (at = text; at != NULL && (at = strstr(at, " (0x")) != NULL; at++) {
-        const char *name = at;
-        size_t size;
+        const char *name = at, *offset;
 
         while (name > text && name[-1] != ' ' && name[-1] != '\n')
             name--;
-        size = (size_t)(at - name);
-        if (size > 3 && memmem(name, size, "+0x", 3) != NULL)
-            size = (size_t)((const char *)memmem(name, size, "+0x", 3) - name);
-        add_explained(heard, name, size);
+        offset = memmem(name, (size_t)(at - name), "+0x", 3);
+        add_explained(heard, name, (size_t)((offset != NULL ? offset : at) - name));
     }
 }
 
