@@ -8,9 +8,9 @@ ABIS := x86_64 aarch64 aarch64_be s390x
 CPUS := $(ABIS) riscv64 riscv32 arm thumb
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
-# Two jobs more than CPUs, because some wait: for the network, for a debugger, for a machine that starts.
+# More jobs than CPUs, because some wait: for the network, for a debugger, for a machine that starts.
 ifeq (0,$(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)))
-MAKEFLAGS += -j$(shell expr $$(nproc) + 2)
+MAKEFLAGS += -j$(shell expr $$(nproc) '*' 2 + 1)
 endif
 # The tests run hundreds of short Python programs. Where python3 is a script that looks for one, as pyenv has it, they
 # take the system's, which starts in a tenth of the time.
@@ -44,7 +44,7 @@ include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test
 include test/first/first.mk
 # Those that take longest and run on one CPU begin first. For that, what they need is there before: make comes back to a
 # suite whose needs it has to build once it has begun all others. The tree that run_test.sh makes has none of them.
-LONGEST := $(strip $(foreach suite,gates prove host-code-facts dist,$(filter $(suite),$(CHECK))))
+LONGEST := $(strip $(foreach suite,gates dist prove host-code-facts static rust,$(filter $(suite),$(CHECK))))
 LONGEST_NEED := $(if $(LONGEST),$(TC) $(HOST)/reads.objects $(HOST)/rows $(HOST)/sfu-gen-sanitized \
     build/tools/sfu-gen build/tools/sfu-link)
 ALL_SUITES := $(LONGEST) $(filter-out $(LONGEST),$(CHECK)) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
