@@ -44,9 +44,9 @@ include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test
 include test/first/first.mk
 # Those that take longest and run on one CPU begin first. For that, what they need is there before: make comes back to a
 # suite whose needs it has to build once it has begun all others. The tree that run_test.sh makes has none of them.
-LONGEST := $(strip $(foreach suite,gates dist prove host-code-facts static rust,$(filter $(suite),$(CHECK))))
-LONGEST_NEED := $(if $(LONGEST),$(TC) $(HOST)/reads.objects $(HOST)/rows $(HOST)/sfu-gen-sanitized \
-    build/tools/sfu-gen build/tools/sfu-link)
+LONGEST := $(strip $(foreach suite,gates dist prove static rust install,$(filter $(suite),$(CHECK))))
+LONGEST_NEED := $(if $(LONGEST),$(TC) $(HOST)/sfu-gen-sanitized build/tools/sfu-gen build/tools/sfu-link \
+    build/tools/sfu-trace $(HOST)/sfu-trace-sanitized)
 ALL_SUITES := $(LONGEST) $(filter-out $(LONGEST),$(CHECK)) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is

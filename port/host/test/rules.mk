@@ -193,6 +193,12 @@ $(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads.objects $(H
 	@$(if $(filter trust,$*),test/tools/toolchain/toolchain.sh riscv >/dev/null)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
+## [campaigns] facts-mutants: each fault in what is known of an instruction; suite-host-code-facts has to notice it
+.PHONY: facts-mutants
+facts-mutants: $(HOST)/reads.objects
+	@test/tools/toolchain/install.sh check
+	@test/run.sh $@ python3 port/host/test/code.py planted
+
 # What the tables say of PCs.
 $(HOST)/rows: port/host/test/rows.c sfu.c sfu.h test/lib/file.h
 	@mkdir -p $(@D)

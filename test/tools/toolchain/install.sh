@@ -108,6 +108,11 @@ if [ "${1-}" = -n ]; then
 fi
 # shellcheck disable=SC2046  # words
 [ $# -gt 0 ] || set -- $(groups)
+asked=$*
+# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed. It is asked for thousands of
+# times.
+stamp=$here/../../../build/installed-$(echo "$asked" | tr ' ' -)
+[ -z "$(find "$stamp" -newer "$list" -newer /var/lib/dpkg/status 2>/dev/null)" ] || exit 0
 for g in "$@"; do
     if ! groups | grep -qx -e "$g"; then
         say "no group '$g' in $list; there are:" "$(groups | tr '\n' ' ')"
@@ -116,10 +121,6 @@ for g in "$@"; do
 done
 [ "${SFU_INSTALL-}" != no ] || exit 0
 
-asked=$*
-# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed.
-stamp=$here/../../../build/installed-$(echo "$asked" | tr ' ' -)
-[ -z "$(find "$stamp" -newer "$list" -newer /var/lib/dpkg/status 2>/dev/null)" ] || exit 0
 nothing_missing() {
     mkdir -p "${stamp%/*}" && : >"$stamp"
     exit 0
