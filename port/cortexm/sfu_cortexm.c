@@ -799,9 +799,65 @@ struct saved_task {
     bool has_fpu;
 };
 
+/* The word that lies OFFSET bytes above what was saved. A control block lies on no stack, but in the memory that
+ * sfu_cortexm_init was given. */
+static int read_saved(const struct saved_task *t, uint32_t offset, uint32_t *value)
+{
+    const struct sfu_target *target = t->target;
+    const struct sfu_stack *memory = &target->stack;
+
+    if (t->order->psp == 0)
+        return read_at(target, t->saved, offset, value);
+    if (t->saved < memory->low || t->saved >= memory->high || memory->high - t->saved < offset + WORD)
+        return SFU_E_STACK;
+    return target->read(target->ctx, (sfu_addr)t->saved + offset, value, WORD) == 0 ? SFU_OK : SFU_E_STACK;
+}
+
 static int read_place(const struct saved_task *t, unsigned place, uint32_t *value)
 {
-    return read_at(t->target, t->saved, (place + (t->has_fpu && place >= t->order->fpu ? 16 : 0)) * WORD, value);
+    return read_saved(t, (place + (t->has_fpu && place >= t->order->fpu ? 16 : 0)) * WORD, value);
+}
+
+/* The byte that lies AT bytes above what was saved is the low one of *EXC_RETURN. */
+static int read_exc_byte(const struct saved_task *t, uint32_t at, uint32_t *exc_return)
+{
+    const uint32_t offset = (t->saved + at) % WORD;
+    uint32_t word;
+    int code = at < offset ? (int)SFU_E_STACK : read_saved(t, at - offset, &word);
+
+    if (code == SFU_OK)
+        *exc_return = EXC_RETURN | (word >> 8 * offset & 0xff);
+    return code;
+}
+
+/* Sets *EXC_RETURN to that of the task, or to one that says the same of the FPU. */
+static int read_exc_return(const struct saved_task *t, uint32_t *exc_return)
+{
+    const struct sfu_cortexm_order *order = t->order;
+    uint32_t flag;
+    int code;
+
+    *exc_return = TASK_EXC_RETURN;
+    if (order->exc_return == SFU_CORTEXM_NOT_SAVED)
+        return order->exc_byte != 0 ? read_exc_byte(t, order->exc_byte, exc_return) : SFU_OK;
+    if ((order->exc_return & SFU_CORTEXM_FLAG(0)) == 0)
+        return read_place(t, order->exc_return, exc_return);
+    code = read_place(t, order->exc_return & ~(unsigned)SFU_CORTEXM_FLAG(0), &flag);
+    if (code == SFU_OK && flag == 1)
+        *exc_return &= ~EXC_NO_FPU;
+    return code == SFU_OK && flag > 1 ? (int)SFU_E_STACK : code;
+}
+
+/* Sets *ADDR to the exception frame's address. */
+static int find_frame(const struct saved_task *t, uint32_t *addr)
+{
+    const struct sfu_cortexm_order *order = t->order;
+    const bool pushed = t->has_fpu && order->fpu != SFU_CORTEXM_NOT_SAVED;
+
+    if (order->psp != 0)
+        return read_place(t, order->psp, addr);
+    *addr = t->saved + (order->words + (pushed ? 16u : 0)) * WORD;
+    return SFU_OK;
 }
 
 /* Fills in *ENTRY as if the task were interrupted on the main stack, so that MSP is the address of its exception frame.
@@ -810,16 +866,15 @@ static bool read_task(struct saved_task *t, struct sfu_cortexm_entry *entry)
 {
     const struct sfu_cortexm_order *order = t->order;
     unsigned i;
-    int code = SFU_OK;
+    int code;
 
-    entry->exc_return = TASK_EXC_RETURN;
     t->has_fpu = false;
-    if (order->exc_return != SFU_CORTEXM_NOT_SAVED)
-        code = read_place(t, order->exc_return, &entry->exc_return);
+    code = read_exc_return(t, &entry->exc_return);
     t->has_fpu = (entry->exc_return & EXC_NO_FPU) == 0;
     for (i = 0; i < 8 && code == SFU_OK; i++)
         code = read_place(t, i < 4 ? order->r4 + i : order->r8 + i - 4, &entry->r4_to_r11[i]);
-    entry->msp = t->saved + (order->words + (t->has_fpu ? 16u : 0)) * WORD;
+    if (code == SFU_OK)
+        code = find_frame(t, &entry->msp);
     return code == SFU_OK && entry->exc_return >= EXC_RETURN && (entry->exc_return & EXC_THREAD) != 0;
 }
 

@@ -120,39 +120,59 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
  * like an exception frame, or else the first return address on the stack. Returns the code that ended the walk. */
 int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry);
 
-/* Where the context switch of an operating system has put what it saves on a task's stack: in words, counted from the
- * SP that it has saved for the task. The exception frame follows. */
+/* Where the context switch of an operating system has put what it saves of a task: in words, counted from the SP that it
+ * has saved for the task, or from what it has saved in the task's control block. */
 struct sfu_cortexm_order {
     uint8_t r4, r8;     /* where r4 to r7 begin, and r8 to r11 */
-    uint8_t exc_return; /* where EXC_RETURN is; SFU_CORTEXM_NOT_SAVED: nowhere, and no task uses the FPU */
-    uint8_t words;      /* how many words there are, without s16 to s31 */
-    uint8_t fpu; /* where s16 to s31 are pushed if the task has used the FPU: what follows lies 16 words higher */
+    uint8_t exc_return; /* where EXC_RETURN is, or SFU_CORTEXM_FLAG; SFU_CORTEXM_NOT_SAVED: nowhere, see exc_byte */
+    uint8_t words;      /* how many words there are, without s16 to s31: the exception frame follows */
+    /* Where s16 to s31 are pushed if the task has used the FPU: what follows lies 16 words higher.
+     * SFU_CORTEXM_NOT_SAVED: they move nothing, because they lie elsewhere, or their place is always kept. */
+    uint8_t fpu;
+    uint8_t psp; /* where PSP is, which leads to the exception frame; 0: the exception frame follows the words */
+    /* Where a byte with the low 8 bits of EXC_RETURN is, in bytes; used if exc_return is SFU_CORTEXM_NOT_SAVED. 0:
+     * nowhere, and no task uses the FPU. */
+    uint16_t exc_byte;
 };
 #define SFU_CORTEXM_NOT_SAVED 255
+/* In place of EXC_RETURN, a word that is not 0 if the task has used the FPU. */
+#define SFU_CORTEXM_FLAG(place) ((place) | 128)
 
-/* A struct sfu_cortexm_order as it is initialised. */
+/* A struct sfu_cortexm_order as it is initialised: of what lies on the task's stack, and in its control block. */
 #define SFU_CORTEXM_ORDER(r4, r8, exc_return, words, fpu)                                                          \
     {                                                                                                              \
-        r4, r8, exc_return, words, fpu                                                                             \
+        r4, r8, exc_return, words, fpu, 0, 0                                                                       \
+    }
+#define SFU_CORTEXM_BLOCK(r4, r8, psp, exc_byte)                                                                   \
+    {                                                                                                              \
+        r4, r8, SFU_CORTEXM_NOT_SAVED, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, exc_byte                             \
     }
 
 /* The orders of some systems, by the names of their ports: static const struct sfu_cortexm_order order =
- * SFU_TASK_FREERTOS_CM33; of those that keep everything on the task's stack. FreeRTOS: without configENABLE_MPU;
- * NTZ: without TrustZone. ThreadX: the saved SP is tx_thread_stack_ptr. RT-Thread: without an FPU; sp. */
+ * SFU_TASK_FREERTOS_CM33; docs/cortexm.md says which versions, and what the saved SP is called. FreeRTOS: without
+ * configENABLE_MPU; NTZ: without TrustZone. RT-Thread, NuttX: CM0 and CM3 are builds without an FPU, CM4F is one with
+ * it, of each CPU. Zephyr: SAVED is &thread->callee_saved; MODE: how many bytes arch.mode_exc_return lies above it. */
 #define SFU_TASK_FREERTOS_CM0      SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
 #define SFU_TASK_FREERTOS_CM3      SFU_TASK_FREERTOS_CM0
 #define SFU_TASK_FREERTOS_CM4F     SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
 #define SFU_TASK_FREERTOS_CM7      SFU_TASK_FREERTOS_CM4F
 #define SFU_TASK_FREERTOS_CM33_NTZ SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
 #define SFU_TASK_FREERTOS_CM33     SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
-#define SFU_TASK_RIOT_CM0          SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
-#define SFU_TASK_RIOT_CM3          SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
+#define SFU_TASK_RIOT_CM0          SFU_CORTEXM_ORDER(4, 0, 8, 9, 9)
+#define SFU_TASK_RIOT_CM3          SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
 #define SFU_TASK_RIOT_CM4F         SFU_TASK_RIOT_CM3
 #define SFU_TASK_THREADX_CM0       SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
 #define SFU_TASK_THREADX_CM3       SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
 #define SFU_TASK_THREADX_CM4       SFU_TASK_THREADX_CM3
+#define SFU_TASK_THREADX_CM33      SFU_TASK_THREADX_CM3
 #define SFU_TASK_RTTHREAD_CM0      SFU_TASK_FREERTOS_CM0
 #define SFU_TASK_RTTHREAD_CM3      SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM4F     SFU_CORTEXM_ORDER(1, 5, SFU_CORTEXM_FLAG(0), 9, 9)
+#define SFU_TASK_RTTHREAD_CM33     SFU_CORTEXM_ORDER(4, 8, 1, 12, 12)
+#define SFU_TASK_NUTTX_CM3         SFU_CORTEXM_ORDER(2, 6, 11, 12, 12)
+#define SFU_TASK_NUTTX_CM4F        SFU_CORTEXM_ORDER(2, 6, 11, 28, SFU_CORTEXM_NOT_SAVED)
+#define SFU_TASK_ZEPHYR            SFU_CORTEXM_BLOCK(0, 4, 8, 0)
+#define SFU_TASK_ZEPHYR_FPU(mode)  SFU_CORTEXM_BLOCK(0, 4, 8, mode)
 
 /* Prints the trace of a task that does not run and whose saved SP is SAVED, in a fault's handler or anywhere else.
  * Nothing is printed but a line if SAVED cannot be read, or does not lead to an exception frame of a task: the order is

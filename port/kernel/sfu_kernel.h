@@ -103,6 +103,23 @@ struct sfu_kernel_frame {
             sizeof(type)                                                                                           \
     }
 
+/* sfu_kernel.switched of some systems on RISC-V, of 64 and 32 bits; docs/kernel.md says which versions, and what .sp of
+ * the threads is. FPU: bytes of each floating-point register that the build has. */
+#ifdef __riscv
+#define SFU_TASK_SAVED(pc, sp, fp, ra, words)                                                                      \
+    {                                                                                                              \
+        SFU_TASK_AT(pc), sp, SFU_TASK_AT(fp), ra, (words) * (__riscv_xlen / 8)                                     \
+    }
+#define SFU_TASK_AT(word)       ((word) * (__riscv_xlen / 8))
+#define SFU_TASK_FREERTOS_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 31)
+#define SFU_TASK_RIOT_RISCV     SFU_TASK_SAVED(28, SFU_KERNEL_NOT_SAVED, 0, SFU_TASK_AT(12), 32)
+#define SFU_TASK_RTTHREAD_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32)
+#define SFU_TASK_RTTHREAD_RISCV_FPU(fpu)                                                                           \
+    SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32 + 32 * (fpu) / (__riscv_xlen / 8))
+#define SFU_TASK_NUTTX_RISCV  SFU_TASK_SAVED(0, SFU_TASK_AT(2), 8, SFU_TASK_AT(1), 33)
+#define SFU_TASK_ZEPHYR_RISCV SFU_TASK_SAVED(1, 0, 2, SFU_KERNEL_NOT_SAVED, 14)
+#endif
+
 /* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */
 struct sfu_kernel_thread {
     void *cursor;     /* yours: which thread it is */

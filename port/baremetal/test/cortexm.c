@@ -694,15 +694,29 @@ static void lazy_start(void)
 
 /* ---- tasks as operating systems leave them ---- */
 
+/* What the context switch of each saves, from the word next to the exception frame down, as its source says: s: s16 to
+ * s31 if the task has used the FPU; S: those, or room for them; l, h, a: r4 to r7, r8 to r11, all of them; e:
+ * EXC_RETURN; g: 1 if the task has used the FPU, else 0; o: another register, such as PSPLIM or CONTROL. */
 static const struct {
     const char *name;
     struct sfu_cortexm_order order;
+    const char *saves; /* or NULL: into a control block */
 } systems[] = {
-    {"cm3", SFU_TASK_FREERTOS_CM3},       {"cm4f", SFU_TASK_FREERTOS_CM4F},
-    {"cm33", SFU_TASK_FREERTOS_CM33_NTZ}, {"cm33-secure", SFU_TASK_FREERTOS_CM33},
-    {"riot-m0", SFU_TASK_RIOT_CM0},       {"riot", SFU_TASK_RIOT_CM3},
-    {"threadx-m0", SFU_TASK_THREADX_CM0}, {"threadx", SFU_TASK_THREADX_CM4},
-    {"rtthread", SFU_TASK_RTTHREAD_CM3},
+    {"cm3", SFU_TASK_FREERTOS_CM3, "a"},
+    {"cm4f", SFU_TASK_FREERTOS_CM4F, "sea"},
+    {"cm33", SFU_TASK_FREERTOS_CM33_NTZ, "saeo"},
+    {"cm33-secure", SFU_TASK_FREERTOS_CM33, "saeoo"},
+    {"riot-m0", SFU_TASK_RIOT_CM0, "elh"},
+    {"riot", SFU_TASK_RIOT_CM4F, "sea"},
+    {"threadx-m0", SFU_TASK_THREADX_CM0, "lhe"},
+    {"threadx", SFU_TASK_THREADX_CM4, "ase"},
+    {"rtthread", SFU_TASK_RTTHREAD_CM3, "a"},
+    {"rtthread-m4f", SFU_TASK_RTTHREAD_CM4F, "sag"},
+    {"rtthread-m33", SFU_TASK_RTTHREAD_CM33, "saooeo"},
+    {"nuttx", SFU_TASK_NUTTX_CM3, "eoaoo"},
+    {"nuttx-m4f", SFU_TASK_NUTTX_CM4F, "Seoaoo"},
+    {"zephyr", SFU_TASK_ZEPHYR, NULL},
+    {"zephyr-fpu", SFU_TASK_ZEPHYR_FPU(9 * 4 + 8 + 1), NULL},
 };
 
 /* Saves WORDS words of FROM, the last one highest, below *TO. */
@@ -712,29 +726,46 @@ static void save(uint32_t **to, const uint32_t *from, unsigned words)
         *--*to = from[--words];
 }
 
-/* What the context switch of NAME leaves: in its order, from the words next to the exception frame down. */
-static uint32_t *save_as(const char *name, const struct sfu_cortexm_entry *entry, uint32_t *to)
+static uint32_t *save_on_stack(const char *saves, const struct sfu_cortexm_entry *entry, uint32_t *to)
 {
-    static const uint32_t floats[16] = {0xf0, 0xf1}, others[2] = {0x5ec, 0x11};
-    const bool has_fpu = (entry->exc_return & 0x10) == 0,
-               floats_last = equal(name, "riot") || equal(name, "threadx");
+    static const uint32_t floats[16] = {0xf0, 0xf1}, other = 0x5ec;
+    const uint32_t has_fpu = (entry->exc_return & 0x10) == 0;
 
-    if (has_fpu && !floats_last)
-        save(&to, floats, 16);
-    if (equal(name, "cm4f"))
-        save(&to, &entry->exc_return, 1);
-    if (equal(name, "riot-m0") || equal(name, "threadx-m0")) {
-        save(&to, entry->r4_to_r11, 4);
-        save(&to, entry->r4_to_r11 + 4, 4);
-    } else
-        save(&to, entry->r4_to_r11, 8);
-    if (has_fpu && floats_last)
-        save(&to, floats, 16);
-    if (!equal(name, "cm4f") && !equal(name, "cm3") && !equal(name, "rtthread"))
-        save(&to, &entry->exc_return, 1);
-    if (equal(name, "cm33") || equal(name, "cm33-secure"))
-        save(&to, others, equal(name, "cm33") ? 1 : 2);
+    for (; *saves != '\0'; saves++) {
+        if (*saves == 'S' || (*saves == 's' && has_fpu))
+            save(&to, floats, 16);
+        if (*saves == 'l' || *saves == 'a')
+            save(&to, entry->r4_to_r11 + (*saves == 'a' ? 4 : 0), 4);
+        if (*saves == 'h')
+            save(&to, entry->r4_to_r11 + 4, 4);
+        if (*saves == 'a')
+            save(&to, entry->r4_to_r11, 4);
+        if (*saves == 'e')
+            save(&to, &entry->exc_return, 1);
+        if (*saves == 'g')
+            save(&to, &has_fpu, 1);
+        if (*saves == 'o')
+            save(&to, &other, 1);
+    }
     return to;
+}
+
+/* A control block in whose middle r4 to r11, PSP and, some words above, the low byte of EXC_RETURN are saved. */
+static struct {
+    uint32_t others[3], r4_to_r11[8], psp, more[2];
+    uint8_t mode, exc_return, unused[2];
+} block;
+
+static uint32_t *save_in_block(const struct sfu_cortexm_entry *entry, uint32_t *psp)
+{
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        block.r4_to_r11[i] = entry->r4_to_r11[i];
+    block.psp = (uint32_t)(uintptr_t)psp;
+    block.mode = 0xa5;
+    block.exc_return = (uint8_t)entry->exc_return;
+    return block.r4_to_r11;
 }
 
 static void print_waiting(const struct sfu_cortexm_entry *entry)
@@ -745,7 +776,7 @@ static void print_waiting(const struct sfu_cortexm_entry *entry)
     for (i = 0; i < sizeof systems / sizeof systems[0]; i++) {
         if (!equal(what, systems[i].name))
             continue;
-        saved = save_as(what, entry, psp);
+        saved = systems[i].saves != NULL ? save_on_stack(systems[i].saves, entry, psp) : save_in_block(entry, psp);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, saved);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, saved - 1);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, (void *)(uintptr_t)NOTHING_THERE);

@@ -415,15 +415,24 @@ def fill(s, lines):
     values = {**s.values, **{name: address(s, name, 8) for name in CHAIN[1:]}, "leaf": s.pc, "pc": s.pc, "sp": s.sp,
               "base": s.base}
     values.update({"moved_" + name: values[name] + 0x5600000 for name in (*CHAIN, "pc", "base")})
+    values.update({"ret_" + name: addr for name, addr in returns(s).items()})
     pushed_frame = [values.get(name, 0) for name in ("r0", "r1", "r2", "r3", "r12", "lr")] + [s.pc, 0x61000000]
     values.update({"msp": s.sp - 32 - 24, "pchigh": s.pc >> 32, "pclow": s.pc & 0xffffffff, "sphigh": s.sp >> 32,
                    "splow": s.sp & 0xffffffff})
     for line in lines:
         row = re.match(r"@rows(4?) (.*?)\|(.*?)\|(\d+)(?:\|(.*))?$", line)
+        keys = re.match(r"@keys4 (.*?)\|(.*?)\|(\d+)$", line)
         if line.startswith("@pushed "):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
             yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))
+        elif keys is not None:
+            # Rows begin at a multiple of their size; what lies below SP is left blank.
+            each = int(keys[3])
+            words = [None] * (s.sp % (4 * each) // 4) + [word for _, word in s.words(4)]
+            for at in range(0, len(words), each):
+                yield keys[1].format(k=(s.sp - s.sp % (4 * each) + 4 * at) & 0xffff) + "".join(
+                    " " * 9 if word is None else keys[2].format(w=word) + " " for word in words[at:at + each])
         elif row is None:
             yield line.format(**values)
         else:
@@ -432,6 +441,19 @@ def fill(s, lines):
                 addr = words[at][0]
                 row_words = [row[3].format(w=word) for _, word in words[at:at + each]]
                 yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp), *row_words]) + (row[5] or "")
+
+
+def returns(s):
+    """The return address in each function but the first: a word of the stack or the link register that lies in it."""
+    link = [s.values[name] for name in ("lr", "ra", "x30", "r14") if name in s.values]
+    known = link + [word for _, word in s.words()]
+    ends = sorted(s.symbols.values())
+    found = {}
+    for name in CHAIN[1:]:
+        start = s.symbols[name]
+        end = next((at for at in ends if at > start), start + 64)
+        found[name] = next((word for word in known if start < word & ~(s.cpu == "thumb") <= end), 0)
+    return found
 
 
 def filled(s, lines):

@@ -22,6 +22,7 @@ enum {
     IDLE_BEFORE = 60,   /* and behind registers, whose stack may follow */
     NEAR_BELOW = 65536, /* bytes below SP, and above it, that a line without any other sign has */
     NEAR_ABOVE = 1 << 20,
+    LOOK_KNOWN = 6,  /* registers that look like a dump, though none of them is the PC */
     LOOK_UNKNOWN = 8 /* names with numbers that look like a dump of registers */
 };
 
@@ -31,7 +32,8 @@ struct scan {
     char text[MOST_LINE + 1];
     size_t size;
     bool linked, took;
-    bool pc; /* the line has the PC */
+    bool pc;           /* the line has the PC */
+    bool set, ignored; /* a register was set by it, one was not */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -256,8 +258,11 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
         d->linked = reg == REGISTER_PC ? value : d->linked;
         return;
     }
-    if (reg != REGISTER_PC && is_set(dump, reg) && reg < FORMAT_PSP && dump->has_pc && dump->has_sp && !s->pc)
+    if (reg != REGISTER_PC && is_set(dump, reg) && reg < FORMAT_PSP && dump->has_pc && dump->has_sp && !s->pc) {
+        s->ignored = true;
         return;
+    }
+    s->set = true;
     d->registers += !is_set(dump, reg);
     if (reg == REGISTER_PC) {
         dump->pc = d->moved = value;
@@ -575,6 +580,26 @@ static bool may_be_words(const struct dumps *d, uint64_t addr, unsigned num)
                    : num == 2 && d->follow && addr == (has_words(d) ? d->run_addr + d->run_size : d->dump.sp);
 }
 
+/* "ADDRESS WORD": of the stack, if the line before is one, too, and they lie side by side. Other lines of two numbers
+ * are frames, which have an SP and a PC. */
+static bool take_pair(struct scan *s, const struct number *addr, const struct number *word)
+{
+    struct dumps *d = s->d;
+    const struct number before = {.value = d->pair_word, .digits = word->digits, .prefixed = word->prefixed};
+    const uint64_t last = d->pair;
+    const bool had = d->has_pair;
+
+    d->has_pair = is_near_sp(d, addr->value) && (word->digits == 2 * d->word || word->prefixed) &&
+                  is_blank(s, addr->end, word->at);
+    d->pair = addr->value;
+    d->pair_word = word->value;
+    if (!had || !d->has_pair || (addr->value != last + d->word && addr->value + d->word != last))
+        return false;
+    (void)add_words(d, last, &before, 1);
+    (void)add_words(d, addr->value, word, 1);
+    return true;
+}
+
 /* Whether AT, where an address ends, says that words follow. */
 static bool is_behind_address(const struct scan *s, size_t at)
 {
@@ -602,6 +627,9 @@ static bool take_word_line(struct scan *s)
     if ((near || behind) && take_byte_line(s, &list[0]))
         return true;
     marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
+    if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
+        return true;
+    s->d->has_pair = s->d->has_pair && num == 2;
     if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
         !(only_numbers(s, list[0].end, list + 1, num - 1) ||
           (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
@@ -679,7 +707,8 @@ static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct n
     for (i = 0; i < found; i++)
         if (numbers[i].at == 0 || s->text[numbers[i].at - 1] != ':' || i == 0 ||
             numbers[i - 1].end + 1 != numbers[i].at)
-            num = add_named(list, num, numbers[i].value, are_returns);
+            num = add_named(list, num, numbers[i].value,
+                            are_returns && !(s->d->dump.has_pc && numbers[i].value == s->d->dump.pc));
     return num;
 }
 
@@ -840,6 +869,20 @@ static size_t take_based_line(struct scan *s, struct named_address *list, size_t
     return num;
 }
 
+/* Where TEXT of a format ends in the line; 0: the line does not have it. */
+static size_t find_text(const struct scan *s, const char *text)
+{
+    const char *found = strstr(s->text, text);
+    size_t at, end = 0;
+
+    if (found != NULL)
+        return (size_t)(found - s->text) + strlen(text);
+    for (at = 0; at < s->size && end == 0 && strchr(text, '*') != NULL; at++)
+        if (s->text[at] == text[0])
+            end = match_phrase(s, at, text);
+    return end;
+}
+
 /* What the texts of formats say of the line. */
 static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 {
@@ -849,10 +892,9 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 
     for (i = 0; i < f->num_texts; i++) {
         const struct format_text *t = &f->texts[i];
-        const char *found = (t->cpus & s->d->cpu) != 0 ? strstr(s->text, t->text) : NULL;
-        const size_t behind = found != NULL ? (size_t)(found - s->text) + strlen(t->text) : 0;
+        const size_t behind = (t->cpus & s->d->cpu) != 0 && t->kind != FORMAT_REGISTER ? find_text(s, t->text) : 0;
 
-        if (found == NULL)
+        if (behind == 0)
             continue;
         s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
         s->linked = s->linked || t->kind == FORMAT_LINKED;
@@ -1040,10 +1082,49 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         scan_registers(&s, true);
         s.took = s.took || take_index_line(&s) || take_lines(&s, follow);
     }
+    d->taken = s.took || num > 0;
+    d->ignored = s.ignored && !s.set;
     d->follow = d->follow && (s.took || s.size == 0 || d->idle < 2);
     d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0);
     if (d->unknown == unknown && !d->begun && d->registers == 0 && d->unknown < LOOK_UNKNOWN)
         d->unknown = 0;
+    return num;
+}
+
+/* Whether "#0 ", "[0] ", "=>0 " or "0: " stands where the line or a message begins. */
+static bool is_first_frame(const struct scan *s)
+{
+    size_t i, from;
+
+    for (i = 0; i < s->size; i++) {
+        if (s->text[i] != '0' || (i > 0 && text_is_of_a_word(s->text[i - 1])))
+            continue;
+        for (from = i; from > 0 && strchr("#[=> ", s->text[from - 1]) != NULL;)
+            from--;
+        if ((from == 0 || s->text[from - 1] == ':' || s->text[from - 1] == '|') &&
+            (s->text[i + 1] == ':' || s->text[i + 1] == ']' || s->text[i - (i > 0)] == '#' ||
+             s->text[i - (i > 0)] == '>') &&
+            is_space(s->text[i + 1 + (strchr(":]", s->text[i + 1]) != NULL)]))
+            return true;
+    }
+    return false;
+}
+
+size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct named_address *list, bool *first)
+{
+    struct number numbers[MOST_NUMBERS];
+    struct scan s;
+    unsigned found = 0, i;
+    size_t num = 0;
+
+    *first = false;
+    if (begin_scan(&s, d, text, size)) {
+        found = find_numbers(&s, 0, numbers, 8);
+        *first = is_first_frame(&s);
+    }
+    for (i = 0; i < found; i++)
+        if (numbers[i].digits >= 6 && fits(d, numbers[i].value))
+            num = add_named(list, num, numbers[i].value, true);
     return num;
 }
 
@@ -1106,6 +1187,7 @@ bool dumps_finish(struct dumps *d)
     if (abi_is_arm(d->abi))
         finish_arm(d);
     return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun)) ||
+           (!dump->has_pc && dump->has_sp && d->registers >= LOOK_KNOWN) ||
            (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||
            d->unknown >= LOOK_UNKNOWN;
 }

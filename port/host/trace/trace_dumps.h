@@ -33,6 +33,8 @@ struct dumps {
     unsigned idle;          /* lines since something was taken */
     bool follow, list;      /* words of the stack follow; lines of a list of calls follow */
     bool top;               /* the first word that has an address is at SP */
+    bool taken;             /* the last line belongs to the dump, or is of a format, */
+    bool ignored;           /* and all its registers are another frame's */
     uint8_t row;            /* 0, or one more than the register that the words of the next line begin with */
     uint8_t pending;        /* the same, of one whose number stands alone in the next line */
     uint64_t next;          /* where the words that follow lie */
@@ -42,6 +44,8 @@ struct dumps {
     bool has_base, has_slide, has_linked, has_moved;
     uint64_t exc_return, msp;
     bool has_msp;
+    uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
+    bool has_pair;
     uint8_t *run; /* bytes of the stack, one behind the other, that are to be added; to be freed */
     size_t run_size, run_room;
     uint64_t run_addr;
@@ -55,6 +59,10 @@ bool dumps_ends(struct dumps *dumps, const char *text, size_t size);
 
 /* Takes that line. Returns how many addresses of it are to be named, at LIST. */
 size_t dumps_take(struct dumps *dumps, const char *text, size_t size, struct named_address *list);
+
+/* Sets LIST to the numbers of a line that are as long as addresses; returns how many there are. *FIRST: the line begins
+ * with the number 0, as the first frame of a list does. */
+size_t dumps_addresses(struct dumps *dumps, const char *text, size_t size, struct named_address *list, bool *first);
 
 /* Completes the dump, so that it can be unwound. Returns whether there is anything to be said of it. */
 bool dumps_finish(struct dumps *dumps);

@@ -493,9 +493,23 @@ static void say_dump(struct filter *f)
     set_log_slide(f, before);
 }
 
+/* A PC that is all that a log has of registers, and lies in the code. */
+static void name_lone_pc(struct filter *f)
+{
+    const struct log_dump *d = &f->dumps.dump;
+
+    if (f->main != NULL && d->has_pc && !f->pc_named && !f->dumps.listed &&
+        images_at(&f->options->images, d->pc) != NULL)
+        name_register(f, "pc", d->pc, false);
+}
+
 static void end_dump(struct filter *f)
 {
-    if (dumps_finish(&f->dumps) || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
+    const bool whole = dumps_finish(&f->dumps);
+
+    if (!whole)
+        name_lone_pc(f);
+    if (whole || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
         say_dump(f);
     dumps_clear(&f->dumps);
     f->pc_named = f->ra_named = false;
@@ -510,11 +524,10 @@ static void name_pc_first(struct filter *f, const struct named_address *named)
         name_register(f, "pc", d->pc, false);
         f->pc_named = true;
     }
-    f->pc_named = f->pc_named || !named->is_return;
 }
 
-/* The image that begins at BASE is the program. */
-static void name_address(struct filter *f, const struct named_address *named)
+/* The image that begins at BASE is the program. Returns whether the address lies in the code of an image. */
+static bool name_address(struct filter *f, const struct named_address *named)
 {
     const uint64_t addr = abi_is_arm(f->dumps.abi) ? named->addr & ~UINT64_C(1) : named->addr;
     const uint64_t before = f->slide;
@@ -524,6 +537,7 @@ static void name_address(struct filter *f, const struct named_address *named)
         set_log_slide(f, named->base != 0 ? named->base - link_base(f->main) : dump_slide(f));
     name_pc_first(f, named);
     at = images_at(&f->options->images, addr - named->is_return);
+    f->pc_named = f->pc_named || (!named->is_return && at != NULL);
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);
@@ -532,6 +546,41 @@ static void name_address(struct filter *f, const struct named_address *named)
     }
     if (f->main != NULL)
         set_log_slide(f, before);
+    return at != NULL;
+}
+
+/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
+static bool is_return_address(const struct filter *f, uint64_t addr)
+{
+    const struct trace_images *images = &f->options->images;
+    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
+    struct trace_call call;
+
+    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
+           call_before(image, addr - image->slide, &call) &&
+           (!call.direct || images_at(images, call.target + image->slide) != NULL);
+}
+
+/* Lines of lists that no format has: numbers that can be nothing but return addresses, and what a line that begins with
+ * the number 0 has. */
+static void name_returns(struct filter *f, size_t size)
+{
+    enum { MOST = 2 }; /* numbers of such a line: more are words of a stack, or registers */
+    const uint64_t before = f->slide;
+    struct named_address list[DUMPS_NAMED];
+    bool first;
+    const size_t num = dumps_addresses(&f->dumps, f->line, size, list, &first);
+    size_t i;
+
+    set_log_slide(f, dump_slide(f));
+    for (i = 0; i < num && num <= MOST; i++) {
+        const uint64_t addr = abi_is_arm(f->dumps.abi) ? list[i].addr & ~UINT64_C(1) : list[i].addr;
+
+        list[i].is_return = is_return_address(f, addr);
+        if (list[i].is_return || (first && images_at(&f->options->images, addr) != NULL))
+            f->dumps.listed = name_address(f, &list[i]) || f->dumps.listed;
+    }
+    set_log_slide(f, before);
 }
 
 /* ---- Names and offsets ----------------------------------------------------------------------------------------- */
@@ -613,8 +662,9 @@ static bool take_bsd(const char *text, const char *name, struct text t, struct l
 
 /* "name+0x12/0x34", and perhaps " [module]": as Linux and Xen print addresses; and as the BSDs do, if the line has none
  * of the NUM addresses that have names. */
-static void name_symbols(struct filter *f, size_t size, size_t num)
+static bool name_symbols(struct filter *f, size_t size, size_t num)
 {
+    bool found = false;
     char *end = f->line + size, *p;
 
     for (p = f->line; (p = memchr(p, '+', (size_t)(end - p))) != NULL; p++) {
@@ -628,6 +678,7 @@ static void name_symbols(struct filter *f, size_t size, size_t num)
             name--;
         if (name == p || !(take_length(t, &line) || (num == 0 && take_bsd(f->line, name, t, &line))))
             continue;
+        found = true;
         line.exact = line.offset == 0 || follows_pc(f->line, name);
         line.name = name;
         line.name_size = (size_t)(p - name);
@@ -645,6 +696,7 @@ static void name_symbols(struct filter *f, size_t size, size_t num)
         else if (bracket == NULL)
             (void)place_by_name(f, &line);
     }
+    return found;
 }
 
 /* A line that is none of sfu's. */
@@ -653,6 +705,7 @@ static void take_foreign(struct filter *f, size_t size)
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
     struct named_address named[DUMPS_NAMED];
     struct log_dump dump;
+    bool listed, found = false, symbols = false;
     size_t num, i;
 
     if (f->options->images.num > 0 && foreign_line(&f->foreign, abi, f->line, size, &dump))
@@ -662,11 +715,16 @@ static void take_foreign(struct filter *f, size_t size)
     f->line[size] = '\0';
     if (dumps_ends(&f->dumps, f->line, size))
         end_dump(f);
+    listed = f->dumps.listed;
     num = dumps_take(&f->dumps, f->line, size, named);
     for (i = 0; i < num; i++)
-        name_address(f, &named[i]);
+        found = name_address(f, &named[i]) || found;
+    if (num > 0 && !found && f->main != NULL)
+        f->dumps.listed = listed;
     if (f->options->images.num > 0)
-        name_symbols(f, size, num);
+        symbols = name_symbols(f, size, num);
+    if (f->main != NULL && num == 0 && !symbols && (!f->dumps.taken || f->dumps.ignored))
+        name_returns(f, size);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */

@@ -467,6 +467,126 @@ step static void scenario_new(void)
     die();
 }
 
+/* ---- tasks as operating systems leave them ---- */
+
+#ifdef __riscv
+#define REST_OF_S 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+#define FROM_4    4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, REST_OF_S, 28, 29, 30, 31
+enum { PC = 0, OTHER = -1, MOST = 33, FPU_BYTES = 8 };
+
+/* What the context switch of each saves on the task's stack, word by word from the saved SP up, as its source says: the
+ * number of a register, PC, or OTHER. */
+static const struct {
+    const char *name;
+    struct sfu_kernel_frame switched;
+    unsigned words, above; /* bytes above these words */
+    int8_t saves[MOST];
+} systems[] = {
+    {"task-freertos", SFU_TASK_FREERTOS_RISCV, 31, 0, {PC, 1,  5,  6,  7,         8,  9,  10, 11, 12,    13,
+                                                       14, 15, 16, 17, REST_OF_S, 28, 29, 30, 31, OTHER, OTHER}},
+    {"task-riot", SFU_TASK_RIOT_RISCV, 32, 0, {8,  9,  REST_OF_S, 1,  5,  6,  7,  28, 29,    30,    31,   10,
+                                               11, 12, 13,        14, 15, 16, 17, PC, OTHER, OTHER, OTHER}},
+    {"task-rtthread", SFU_TASK_RTTHREAD_RISCV, 32, 0, {PC, 1, OTHER, OTHER, FROM_4}},
+    {"task-rtthread-fpu",
+     SFU_TASK_RTTHREAD_RISCV_FPU(FPU_BYTES),
+     32,
+     32 * FPU_BYTES,
+     {PC, 1, OTHER, OTHER, FROM_4}},
+    {"task-nuttx", SFU_TASK_NUTTX_RISCV, 33, 0, {PC, 1, 2, 3, FROM_4, OTHER}},
+};
+static unsigned chosen_system;
+
+/* Saves what the timer has interrupted, and prints it as a task that waits. */
+static void tick_switches(void)
+{
+    const struct trap *trap = ticked;
+    uintptr_t *saved =
+        (uintptr_t *)((uintptr_t)trap->r[2] - systems[chosen_system].above) - systems[chosen_system].words;
+    unsigned i;
+
+    for (i = 0; i < systems[chosen_system].words; i++) {
+        const int what = systems[chosen_system].saves[i];
+
+        saved[i] = what == OTHER ? 0x5ec : what == PC ? (uintptr_t)trap->pc : (uintptr_t)trap->r[what];
+    }
+    second.thread.sp = (uintptr_t)saved;
+    sfu.switched = systems[chosen_system].switched;
+    tasks = &first;
+    first.next = &second;
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
+}
+
+static void task_spins(void)
+{
+    spin(); /* has its return address in a register */
+    machine_exit(true);
+}
+
+static void scenario_system(unsigned system)
+{
+    chosen_system = system;
+    on_timer = tick_switches;
+    machine_start_timer();
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task_spins);
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+/* Zephyr saves SP, the return address and s0 to s11 in the thread's structure. */
+static struct zephyr_thread {
+    uint8_t base[24], *low;
+    struct {
+        uintptr_t sp, ra, s[12];
+    } callee_saved;
+} zephyr_thread;
+#if __riscv_xlen == 64
+#define STORE_AT(reg, word) "sd " #reg ", 8 * " #word "(a0)\n\t"
+#else
+#define STORE_AT(reg, word) "sw " #reg ", 4 * " #word "(a0)\n\t"
+#endif
+
+/* Saves what a called function must keep at SAVED, and goes on in NEXT. */
+void zephyr_switch(void *saved, void (*next)(void));
+__asm__(".text\n\t.balign 4\n\t.globl zephyr_switch\n\t.type zephyr_switch, @function\nzephyr_switch:\n\t" STORE_AT(
+    sp, 0) STORE_AT(ra, 1) STORE_AT(s0, 2) STORE_AT(s1, 3) STORE_AT(s2, 4) STORE_AT(s3, 5) STORE_AT(s4, 6)
+            STORE_AT(s5, 7) STORE_AT(s6, 8) STORE_AT(s7, 9) STORE_AT(s8, 10) STORE_AT(s9, 11) STORE_AT(s10, 12)
+                STORE_AT(s11, 13) "jr a1\n\t.size zephyr_switch, . - zephyr_switch");
+
+static void print_zephyr(void)
+{
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
+}
+
+step static void zephyr_waits(void)
+{
+    zephyr_switch(&zephyr_thread.callee_saved, print_zephyr);
+    machine_exit(true);
+}
+
+static void zephyr_task(void)
+{
+    zephyr_waits();
+    machine_exit(true);
+}
+
+static void scenario_zephyr(void)
+{
+    sfu.next_thread = NULL;
+    sfu.switched = (struct sfu_kernel_frame)SFU_TASK_ZEPHYR_RISCV;
+    sfu.threads = (struct sfu_kernel_threads){.array = &zephyr_thread,
+                                              .num = 1,
+                                              .size = sizeof zephyr_thread,
+                                              .stack_low = offsetof(struct zephyr_thread, low),
+                                              .stack_size = STACK_SIZE,
+                                              .sp = offsetof(struct zephyr_thread, callee_saved),
+                                              .registers_inside = true};
+    zephyr_thread.low = guarded;
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, zephyr_task);
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+#endif
+
 /* ---- a kernel whose interrupts are on while it panics ---- */
 
 static struct thread interrupted;
@@ -807,6 +927,9 @@ static const struct {
     {"at-irq", scenario_at_irq},
     {"printer", scenario_printer},
     {"sizes", scenario_sizes},
+#ifdef __riscv
+    {"task-zephyr", scenario_zephyr},
+#endif
     {"overflow", scenario_overflow},
     {"overflow-thread", scenario_overflow_thread},
     {"overflow-neighbour", scenario_overflow_neighbour},
@@ -829,5 +952,10 @@ void kernel_main(const char *command_line)
     for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         if (is_equal(command_line, scenarios[i].name))
             scenarios[i].run();
+#ifdef __riscv
+    for (i = 0; i < sizeof systems / sizeof systems[0]; i++)
+        if (is_equal(command_line, systems[i].name))
+            scenario_system(i);
+#endif
     kernel_print("no such scenario\n");
 }

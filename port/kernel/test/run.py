@@ -53,7 +53,11 @@ def scenarios(hook):
     if CPU == "x86_64":  # the second CPU's NMI has no stack of its own
         stopped = [frame.replace("!", "") for frame in stopped]
     stopped = trace("sfu_kernel_stop", *stopped)
+    systems = {"task-" + name: ["trace of 2 worker:", trace("spin", "task_spins", "thread_start")]
+               for name in ("freertos", "riot", "rtthread", "rtthread-fpu", "nuttx")}
+    systems["task-zephyr"] = ["trace of 1:", trace("zephyr_waits", "zephyr_task", "thread_start")]
     return {
+        **(systems if CPU.startswith("riscv") else {}),
         **crossing,
         "handler": [trace(die, "scenario_handler", *MAIN), "CPU 1:", stopped],
         "panic": [trace(die, "scenario_panic", *MAIN)],
