@@ -20,8 +20,8 @@ CORTEXM_CLANG := clang-16 --target=arm-none-eabi
 CORTEXM_FLAGS := -std=c11 -Os -g -ffreestanding -ffunction-sections -fdata-sections -fno-optimize-sibling-calls \
     $(WARN) -Werror -DSFU_ABI=SFU_THUMB -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE \
     -I. -Iarch -Iport/print -Iport/cortexm -Iport/baremetal/cortexm
-CORTEXM_SOURCES := sfu.c port/print/sfu_print.c port/print/sfu_sizes.c port/cortexm/sfu_cortexm.c \
-    port/baremetal/cortexm/start.c
+CORTEXM_SOURCES := sfu.c port/print/sfu_print.c port/print/sfu_sizes.c port/print/sfu_trap.c \
+    port/cortexm/sfu_cortexm.c port/baremetal/cortexm/start.c
 CORTEXM_HEADERS := sfu.h $(wildcard arch/*.h arch/arm/*.h port/print/*.h port/cortexm/*.h port/baremetal/cortexm/*.h)
 
 # cortexm_image BOARD, DIRECTORY, FLAGS, COMPILER: DIRECTORY/firmware.elf, of main.c, and test.elf, with their tables.

@@ -8,6 +8,7 @@
 #include "sfu_arch.h"
 #include "sfu_cortexm.h"
 #include "sfu_sizes.h"
+#include "sfu_trap.h"
 
 #define NOINLINE    __attribute__((__noinline__))
 #define LABEL(name) ".globl " #name "\n" #name ":\n\t"
@@ -87,6 +88,15 @@ NOINLINE void fault_bkpt(void);
 void fault_bkpt(void)
 {
     __asm__ volatile(LABEL(at_bkpt) "bkpt #1");
+}
+
+/* What compilers put behind a check: its reason is printed. */
+NOINLINE void fault_trap(void);
+void fault_trap(void)
+{
+    panic.before = sfu_print_trap;
+    BARRIER(); /* or the compiler may leave the store out, because nothing follows the trap */
+    __builtin_trap();
 }
 
 NOINLINE void fault_call(uintptr_t address);
@@ -223,6 +233,8 @@ void fail(void)
         fault_bkpt();
     else if (equal(what, "here"))
         print_here();
+    else if (equal(what, "trap"))
+        fault_trap();
     else if (equal(what, "null"))
         fault_call(0);
     else if (equal(what, "wild"))

@@ -28,6 +28,7 @@ SYSTICK = ["outer", "SysTick_Handler", "exc"]
 # What the fault is called, and the frames that it adds.
 FAULTS = {
     "udf": ("UsageFault: undefined instruction", ["fault_udf@at_udf", "fail"]),
+    "trap": ("UsageFault: undefined instruction", ["fault_trap", "fail"]),
     "data": ("BusFault: data access, precise; address {nothing}", ["fault_data@at_data", "fail"]),
     "bkpt": (None, ["fault_bkpt@at_bkpt", "fail"]),  # HFSR.DEBUGEVT, which QEMU does not set
     "null": ("UsageFault: jump to an even address: not Thumb", ["0x0", "fault_call^", "fail"]),
@@ -180,6 +181,9 @@ def check_fault(board, image, where, what, exception="HardFault", before=()):
         must(lines.pop(1) == "  jump to an even address: not Thumb", "not Thumb")
     check_words(lines, exception, mode, words)
     if board == "mps3-an547" and lines[0].startswith("SP 0x"):
+        lines.pop(0)
+    if what == "trap":
+        must(lines[0] == "trap: __builtin_trap(), or a check that gives no reason", f"'{lines[0]}' is no reason")
         lines.pop(0)
     check_trace(image, [frame.format(**known) for frame in frames] + behind, lines)
     must(not lines, f"'{lines[:1]}' is too much")
@@ -358,14 +362,14 @@ def tests(prefix, directory):
 
     def fault(where, what, **more):
         cases[f"{where}-{what}"] = lambda: check_fault(board, image, where, what, **more)
-    plain = ["udf", "data", "bkpt", "null", "even"]
+    plain = ["udf", "trap", "data", "bkpt", "null", "even"]
     if mainline:
         plain += ["wild", "never", "divide", *(["+mpu"] if image.silent else ["unaligned", "mpu"])]
     for what in plain + (["fpu"] if board in FPU else []):
         fault("task", what)
     for where in WHERE:
         fault(where, "udf")
-    for what in ("data", "null", "+udf", "+null"):
+    for what in ("data", "null", "+udf", "+null", "trap"):
         fault("irq", what)
     fault("nested", "udf")
     fault("nested", "+null")

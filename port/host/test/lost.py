@@ -251,6 +251,16 @@ int main(int n, char **v) { (void)v; int r = outer(n) + two(n); r += by_pointer(
 """
 
 
+def outside_memory(program):
+    """SP is in no file of --memory: it is said, and what page tables have to do with it."""
+    write(WORK + "/ram", bytes(64))
+    at = int(re.search(r"(?m)^([0-9a-f]+) T main$", run("nm", program)[0].decode())[1], 16)
+    out = run(TRACE, "--memory=%s/ram@0x40000000" % WORK, "--regs=pc=0x%x,sp=0xffff800000001000" % at, program)[0]
+    must(b"SP 0xffff800000001000 is in no file of --memory: if a file is physical memory" in out and b"(CR3)" in out, out)
+    out = run(TRACE, "--memory=%s/ram@0x40000000" % WORK, "--regs=pc=0x%x,sp=0x40000000" % at, program)[0]
+    must(b"in no file" not in out, out)
+
+
 def tail_calls():
     """Functions that have left are named where debug information has all of their tail calls, and there is one way; or
     where their code has no other way out. The source says who they are."""
@@ -313,9 +323,11 @@ def single_traps(compiler, flags, source, pattern, text):
     """What is said of the first instruction that matches PATTERN in SOURCE, as a compiler makes it."""
     write(WORK + "/trap.c", source.encode())
     run(*compiler, "-O2", "-ffreestanding", *flags, "-c", WORK + "/trap.c", "-o", WORK + "/trap.o")
-    tools = compiler[0][:-3] if compiler[0].endswith("-gcc") else {"--target=aarch64-linux-gnu": "aarch64-linux-gnu-"
+    tools = compiler[0][:-3] if compiler[0].endswith("-gcc") else {
+        "--target=aarch64-linux-gnu": "aarch64-linux-gnu-", "--target=thumbv7m-none-eabi": "arm-none-eabi-",
         }.get(compiler[-1], "")
-    run(tools + "ld", "-e", "f", "-Ttext=0x100000", WORK + "/trap.o", "-o", WORK + "/trap")
+    emulation = ["-melf32lriscv"] if "-mabi=ilp32" in flags else []
+    run(tools + "ld", *emulation, "-e", "f", "-Ttext=0x100000", WORK + "/trap.o", "-o", WORK + "/trap")
     run(tools + "objcopy", "-O", "binary", "-j", ".text", WORK + "/trap", WORK + "/trap.bin")
     write(WORK + "/traps.stack", bytes(64))
     found = re.search(pattern, read(WORK + "/trap.bin"), re.S)
@@ -342,6 +354,21 @@ SINGLE = [
      "udf #255: " + NO_REASON),
     ("builtin A32", ["arm-none-eabi-gcc"], ["-mcpu=cortex-a7", "-marm"], BUILTIN, rb"\xf0\x00\xf0\xe7",
      "udf: " + NO_REASON),
+    ("builtin s390x", ["s390x-linux-gnu-gcc"], [], BUILTIN, rb"(?<=\xa7\xf4)\x00\x01", "j .+2: " + NO_REASON),
+    ("builtin s390x, behind it", ["s390x-linux-gnu-gcc"], [], BUILTIN, rb"(?<=\xa7\xf4\x00\x01).",
+     "an instruction that only traps stands before the PC: " + NO_REASON),
+    ("compare and trap s390x", ["s390x-linux-gnu-gcc"], ["-march=z196"],
+     "void f(int a, int b) { if (a < b) __builtin_trap(); }", rb"\xb9\x72", "compare and trap: " + NO_REASON),
+    ("compare with a number s390x", ["s390x-linux-gnu-gcc"], ["-march=z196"],
+     "void f(long a) { if (a == 3) __builtin_trap(); }", rb"\xec...\x80\x70", "compare and trap: " + NO_REASON),
+    ("builtin RISC-V, not compressed", ["riscv64-unknown-elf-gcc"], ["-march=rv64ima", "-mabi=lp64"], BUILTIN,
+     rb"\x73\x00\x10\x00", "ebreak: a breakpoint, or __builtin_trap()"),
+    ("builtin RISC-V of 32 bits", ["riscv64-unknown-elf-gcc"], ["-march=rv32imac", "-mabi=ilp32"],
+     BUILTIN, rb"\x02\x90", "ebreak: a breakpoint, or __builtin_trap()"),
+    ("builtin Thumb by clang", ["clang-16", "--target=thumbv7m-none-eabi"], [], BUILTIN, rb"\xfe\xde",
+     "udf #254: " + NO_REASON),
+    ("builtin aarch64 by clang", ["clang-16", "--target=aarch64-linux-gnu"], [], BUILTIN, rb"\x20\x00\x20\xd4",
+     "brk #1: " + NO_REASON),
 ]
 
 
@@ -401,6 +428,7 @@ def main():
     test("a moved program", moved)
     test("a return address of 0 ends a trace", ends_at_zero)
     test("memory that a dump has left out", left_out)
+    test("SP outside of all memory", outside_memory, program)
     test("tail calls", tail_calls)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")

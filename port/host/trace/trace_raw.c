@@ -246,6 +246,22 @@ static uint8_t set_start(struct trace_space *space, struct trace_options *option
     return exact ? SFU_PC_EXACT : SFU_PC_RETURN;
 }
 
+/* Says so if SP lies in none of the files. */
+static void explain_memory(const struct trace_space *space, const struct trace_out *out)
+{
+    const struct registers *r = abi_registers(space->abi);
+    const uint64_t sp = space->regs.value[r->sp];
+    uint8_t byte;
+
+    if (space->read(space->ctx, sp, &byte, 1))
+        return;
+    out_line(out, "SP 0x%016" PRIx64 " is in no file of --memory%s%s%s", sp,
+             space->abi == SFU_THUMB ? ""
+                                     : ": if a file is physical memory, its ADDR must be the virtual address at "
+                                       "which the page tables have it (",
+             space->abi == SFU_THUMB ? "" : r->page_root, space->abi == SFU_THUMB ? "" : ")");
+}
+
 void trace_memory(struct trace_options *options, const char *files, const char *registers, const char *record)
 {
     const struct trace_out out = {stdout, "", "\n"};
@@ -269,6 +285,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     images_verify(&options->images, &space);
     if (!walk_print(&out, &space, pc_kind))
         report_fail("--regs: pc and sp are needed");
+    explain_memory(&space, &out);
     list[0] = (struct core_thread){.id = 1, .regs = space.regs};
     threads_print(&out, &space, options->threads, 1, &threads);
     write_add_threads(&list, &num, &threads);

@@ -85,6 +85,24 @@ static bool is_kcfi(const struct trace_space *space, uint64_t pc)
            b[JE] == 0x74 && b[JE + 1] == 0x02;
 }
 
+/* s390x: a jump into itself, on one condition or on all, whose last two bytes are no instruction: PC is at them, or
+ * behind them, where the CPU says that it has tried them. Or gcc's compare and trap. CODE: HAVE bytes at PC. */
+static const char *s390x_reason(const struct trace_space *space, uint64_t pc, const uint8_t *code, size_t have)
+{
+    uint8_t b[4];
+
+    if (have >= 2 && code[0] == 0 && code[1] == 1 && pc >= 2 && space_read(space, pc - 2, b, 2) && b[0] == 0xa7 &&
+        (b[1] & 15) == 4)
+        return "j .+2: " BUILTIN;
+    if (have >= 4 && code[0] == 0xb9 && ((code[1] & 0xfe) == 0x60 || (code[1] & 0xfe) == 0x72))
+        return "compare and trap: " BUILTIN;
+    if (have >= 6 && code[0] == 0xec && (code[5] & 0xfc) == 0x70)
+        return "compare and trap: " BUILTIN;
+    if (pc >= 4 && space_read(space, pc - 4, b, 4) && load_number(b, 4, true) == 0xa7f40001)
+        return "an instruction that only traps stands before the PC: " BUILTIN;
+    return NULL;
+}
+
 static uint8_t family_of(uint8_t abi)
 {
     return abi_is_aarch64(abi) ? (uint8_t)SFU_AARCH64 : abi_is_riscv(abi) ? (uint8_t)SFU_RISCV64 : abi;
@@ -98,6 +116,8 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc)
 
     while (have > 1 && !space_read(space, pc, code, have))
         have--;
+    if (space->abi == SFU_S390X)
+        return s390x_reason(space, pc, code, have);
     check = have >= 5 || (have >= 4 && space->abi != SFU_AMD64) ? check_of(space->abi, code) : -1;
     if (check >= 0)
         return check < NUM_CHECKS ? checks[check] : "a check of the compiler has failed";
