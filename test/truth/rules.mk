@@ -186,7 +186,8 @@ $(STEP)/step: $(patsubst %.c,$(STEP)/own/%.o,$(STEP_HARNESS) sfu.c port/fast/sfu
 	$(CC) $^ -lelf -o $@
 
 # This machine's CPU steps its own programs, QEMU those of others.
-step_by = $(if $(filter $(1),$(filter x86_64,$(shell uname -m))),native,qemu-$(1:thumb=arm))
+STEP_NATIVE := $(filter x86_64,$(shell uname -m))
+step_by = $(if $(filter $(1),$(STEP_NATIVE)),native,qemu-$(1:thumb=arm))
 
 # step_suite TARGET, NAME, CPU, ARGUMENTS, SETS: TARGET steps the programs of SETS. With T those whose names have it, if
 # there are any: the others are not even built.
