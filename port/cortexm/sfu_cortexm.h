@@ -120,8 +120,8 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
  * like an exception frame, or else the first return address on the stack. Returns the code that ended the walk. */
 int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry);
 
-/* Where the context switch of an operating system has put what it saves of a task: in words, counted from the SP that it
- * has saved for the task, or from what it has saved in the task's control block. */
+/* Where the context switch of an operating system has put what it saves of a task: in words, counted from the SP that
+ * it has saved for the task, or from what it has saved in the task's control block. */
 struct sfu_cortexm_order {
     uint8_t r4, r8;     /* where r4 to r7 begin, and r8 to r11 */
     uint8_t exc_return; /* where EXC_RETURN is, or SFU_CORTEXM_FLAG; SFU_CORTEXM_NOT_SAVED: nowhere, see exc_byte */

@@ -256,7 +256,8 @@ def outside_memory(program):
     write(WORK + "/ram", bytes(64))
     at = int(re.search(r"(?m)^([0-9a-f]+) T main$", run("nm", program)[0].decode())[1], 16)
     out = run(TRACE, "--memory=%s/ram@0x40000000" % WORK, "--regs=pc=0x%x,sp=0xffff800000001000" % at, program)[0]
-    must(b"SP 0xffff800000001000 is in no file of --memory: if a file is physical memory" in out and b"(CR3)" in out, out)
+    must(b"SP 0xffff800000001000 is in no file of --memory: if a file is physical memory" in out, out)
+    must(b"(CR3)" in out, out)
     out = run(TRACE, "--memory=%s/ram@0x40000000" % WORK, "--regs=pc=0x%x,sp=0x40000000" % at, program)[0]
     must(b"in no file" not in out, out)
 
