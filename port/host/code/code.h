@@ -323,9 +323,18 @@ struct code_lost {
 enum { POPPED_MIXED = INT32_MAX };
 
 /* Why nobody calls code whose CFI says that it is called, or why that is not known: a register of the CPU says that an
- * interrupt enters it; an interrupt's entry jumps there; it returns from one; it never returns, and begins as no
- * function of a compiler does; its CFI says that a word lies below where it returns to. */
-enum code_lost_by { LOST_BY_NOTHING, LOST_BY_REGISTER, LOST_BY_JUMP, LOST_BY_END, LOST_BY_ENTRY, LOST_BY_WORD };
+ * interrupt enters it; an interrupt's entry jumps there; a function does in the middle of its frame, which the code
+ * there takes off; it returns from an interrupt; it never returns, and begins as no function of a compiler does; its
+ * CFI says that a word lies below where it returns to. */
+enum code_lost_by {
+    LOST_BY_NOTHING,
+    LOST_BY_REGISTER,
+    LOST_BY_JUMP,
+    LOST_BY_FRAME,
+    LOST_BY_END,
+    LOST_BY_ENTRY,
+    LOST_BY_WORD
+};
 
 /* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */
 enum { ALIGNMENT_IDLE = 1, ALIGNMENT_NEEDED };

@@ -651,21 +651,28 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
         ends->misaligned = needs_alignment(code, ends->unaligned[i]);
 }
 
-bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state)
+/* Follows the code at ADDR with STATE, as a piece of the function or of the interrupt that is in that. Returns false if
+ * a way ends otherwise, or nobody knows where one ends. */
+static bool try_piece(struct code *code, uint64_t addr, const struct code_state *state, struct code_ends *ends)
 {
     const bool called = state->caller == CALLER_KNOWN;
-    struct code_ends ends;
     struct trial *t;
 
     if ((!called && state->caller != CALLER_INTERRUPTED) || code_is_entry(code->cpu, state))
         return false;
-    t = new_trial(code, addr, called, &ends);
+    t = new_trial(code, addr, called, ends);
     t->piece = true;
     t->max_steps = MAX_PIECE_STEPS;
     run_trial(t, state);
-    if (ends.unknown || ends.resumes_ill || ends.returns_ill || ends.takes)
-        return false;
-    return called ? (ends.returns || ends.tail_calls) && !ends.resumes : ends.resumes && !ends.returns;
+    return !ends->unknown && !ends->resumes_ill && !ends->returns_ill && !ends->takes &&
+           !(called ? ends->resumes : ends->returns);
+}
+
+bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state)
+{
+    struct code_ends ends;
+
+    return try_piece(code, addr, state, &ends) && (ends.returns || ends.tail_calls || ends.resumes);
 }
 
 bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row)
@@ -1289,6 +1296,29 @@ static bool is_jumped_to_by_interrupt(const struct code *code, const struct code
     return edge != NULL && edge->bare && (symbol == NULL || !is_piece(symbol->name));
 }
 
+/* Whether a function jumps to the start of UNIT in the middle of its own frame, which the code there takes off, or keeps
+ * for ever: UNIT is an end that functions share. CFI that says more than that UNIT is called is wrong only if the code,
+ * called, would end otherwise. */
+static bool is_shared_end(struct code *code, const struct code_unit *unit)
+{
+    const struct code_edge *edge = unit->edges;
+    const struct code_value *sp;
+    struct code_ends ends, called;
+    bool returns;
+
+    while (edge != NULL && edge->target != unit->start)
+        edge = edge->next;
+    if (edge == NULL || edge->state.caller != CALLER_KNOWN || !try_piece(code, unit->start, &edge->state, &ends))
+        return false;
+    returns = ends.returns || ends.tail_calls;
+    if (!unit->says_nothing) {
+        code_try(code, unit->start, CODE_CALLED, &called);
+        return returns && contradicts_call(&called);
+    }
+    sp = &edge->state.reg[code->cpu->sp];
+    return returns || (sp->base == BASE_CFA && sp->k < code->cpu->sp_at_entry);
+}
+
 /* What the code of UNIT, whose CFI was wrong, has been named in spite of that; or CODE_KINDS. */
 static enum code_kind named_kind(const struct code_how *how, const struct code_unit *unit)
 {
@@ -1373,6 +1403,8 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
         return LOST_BY_REGISTER;
     if (is_jumped_to_by_interrupt(code, unit))
         return LOST_BY_JUMP;
+    if (is_shared_end(code, unit))
+        return LOST_BY_FRAME;
     if ((!may && unit->returns) || unit->is_tried)
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */

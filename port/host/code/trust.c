@@ -523,6 +523,8 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
     if (!code_is_sure(t->code, t->unit, v->state) || !derive(t->cpu, v->held, &row)) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
             lose(t, pc, size, why_lost(t, v->state));
+        else if (t->unit->lost_to == LOST_BY_FRAME)
+            lose(t, pc, size, "functions jump here with frames that differ, of which its CFI says nothing");
         return;
     }
     t->own.corrected += size;
@@ -969,6 +971,17 @@ static bool is_outlined(const struct code *code, const struct code_unit *unit)
            (symbol == NULL || symbol->addr != unit->start || code_is_outlined(code, unit));
 }
 
+/* UNIT is such a piece. CFI that says nothing more than that it is called goes. */
+static void enter_in_frame(struct code *code, struct code_unit *unit)
+{
+    if (unit->fde != NULL && unit->says_nothing) {
+        code_drop_cfi(code, unit);
+        unit->lost_to = LOST_BY_FRAME;
+    }
+    unit->function = false;
+    unit->dirty = true;
+}
+
 /* A compiler's interrupt function (x86_64: __attribute__((interrupt))) ends with iretq. By its CFI it is an ordinary
  * one, whose return address is where the CPU has pushed the PC or, by clang, the error code; gcc's begins behind an
  * error code. So SP counts where it ends. That is looked at again with the true entry: it must be the CPU's frame. */
@@ -1025,8 +1038,8 @@ static void run_all(struct code *code)
         }
         for (i = 0; i < code->num_units && !again; i++)
             if (is_outlined(code, &code->units[i])) {
-                code->units[i].function = false;
-                code->units[i].dirty = again = true;
+                enter_in_frame(code, &code->units[i]);
+                again = true;
             }
         if (code->changed)
             call_changed(code);
