@@ -310,26 +310,47 @@ void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_
     }
 }
 
-/* REG is rounded down, or moved by what is not known: another base, of which nothing is known yet. */
-static void align(struct code_state *state, unsigned reg)
+/* Whether VALUE is an address on the stack that SP is on. */
+static bool is_on_stack(const struct code_value *value)
+{
+    return value->base >= BASE_NEAR && value->base <= BASE_TRAP;
+}
+
+/* Values that count from BASE_ALIGNED become OTHER, and words there are forgotten: the base is to be another one. */
+static void forget_aligned(struct code_state *state, const struct code_value *other)
 {
     unsigned i;
 
     for (i = 0; i < CODE_REGISTERS; i++)
         if (state->reg[i].base == BASE_ALIGNED)
-            state->reg[i] = unknown;
+            state->reg[i] = *other;
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].value.base == BASE_ALIGNED)
+            state->slot[i].value = *other;
     for (i = 0; i < state->num;)
-        if (state->slot[i].value.base == BASE_ALIGNED || state->slot[i].base == BASE_ALIGNED)
+        if (state->slot[i].value.base == BASE_UNKNOWN || state->slot[i].base == BASE_ALIGNED)
             drop_slot(state, &state->slot[i]);
         else
             i++;
-    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
-/* Whether VALUE is an address on the stack that SP is on. */
-static bool is_on_stack(const struct code_value *value)
+/* SP gets another base, of which nothing is known yet: it may be on another stack. */
+static void align(const struct code_cpu *cpu, struct code_state *state)
 {
-    return value->base >= BASE_NEAR && value->base <= BASE_TRAP;
+    forget_aligned(state, &unknown);
+    state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
+}
+
+/* SP is rounded down, or moved by what is not known, on its stack. The frame of a function that FP is in the rounded
+ * part of is found by that: SP is near it. */
+static void move_sp(const struct code_cpu *cpu, struct code_state *state)
+{
+    if (state->reg[cpu->fp].base == BASE_ALIGNED) {
+        state->reg[cpu->sp] = near;
+        return;
+    }
+    forget_aligned(state, &near);
+    state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
 /* The same, as an instruction does it. What is near SP may become SP; nothing is known of what is not on a stack. */
@@ -338,7 +359,7 @@ static void round_down(const struct code_cpu *cpu, struct code_state *state, uns
     if (!is_on_stack(&state->reg[reg]))
         state->reg[reg] = unknown;
     else if (reg == cpu->sp)
-        align(state, reg);
+        move_sp(cpu, state);
     else
         state->reg[reg] = near;
 }
@@ -363,6 +384,24 @@ static bool join_values(const struct code_state *state, const struct code_state 
     if (state->trap_is_cfa)
         value->base = other->trap_is_cfa ? (uint8_t)BASE_CFA : theirs->base;
     *less |= value->base != mine;
+    return true;
+}
+
+/* Whether there is one stack alone for what STATE and OTHER say. */
+static bool has_one_stack(const struct code_state *state, const struct code_state *other)
+{
+    return state->switched == 0 && other->switched == 0 && state->caller == CALLER_KNOWN &&
+           other->caller == CALLER_KNOWN;
+}
+
+/* As join_values, of two addresses on one stack: they are there, wherever that is. */
+static bool join_near(const struct code_state *state, const struct code_state *other, struct code_value *value,
+                      const struct code_value *theirs, bool *less)
+{
+    if (!is_on_stack(value) || !is_on_stack(theirs) || !has_one_stack(state, other))
+        return false;
+    *less |= value->base != BASE_NEAR;
+    *value = near;
     return true;
 }
 
@@ -404,7 +443,8 @@ static bool join_slots(struct code_state *state, const struct code_state *other)
 
         if (theirs == NULL)
             theirs = find_renamed(state, other, mine, &less);
-        if (theirs != NULL && join_values(state, other, &mine->value, &theirs->value, &less)) {
+        if (theirs != NULL && (join_values(state, other, &mine->value, &theirs->value, &less) ||
+                               join_near(state, other, &mine->value, &theirs->value, &less))) {
             i++;
             continue;
         }
@@ -451,7 +491,8 @@ static bool join_registers(struct code_state *state, const struct code_state *ot
 
         if (i == apart || same_value(value, &unknown))
             continue;
-        if (!join_values(state, other, value, &other->reg[i], &less)) {
+        if (!join_values(state, other, value, &other->reg[i], &less) &&
+            !join_near(state, other, value, &other->reg[i], &less)) {
             *value = unknown;
             less = true;
         }
@@ -466,7 +507,7 @@ static bool part_sp(const struct code_cpu *cpu, struct code_state *state, const 
     const struct code_value before = state->reg[cpu->sp];
     unsigned i;
 
-    align(state, cpu->sp);
+    align(cpu, state);
     state->has_parted = true;
     for (i = 0; i < num && state->num < CODE_SLOTS; i++)
         state->slot[state->num++] = kept[i];
@@ -525,6 +566,14 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     return less;
 }
 
+/* Whether FP is in the rounded part of the frame, at the same place for both, so that the frame is found by it. */
+static bool is_framed(const struct code_cpu *cpu, const struct code_state *state, const struct code_state *other)
+{
+    const struct code_value *fp = &state->reg[cpu->fp];
+
+    return fp->base == BASE_ALIGNED && same_value(fp, &other->reg[cpu->fp]);
+}
+
 bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
 {
     const struct code_value *other_sp = &other->reg[cpu->sp];
@@ -532,7 +581,8 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
     struct code_slot kept[CODE_SLOTS];
     const bool parted = state->has_parted;
     bool less = false;
-    bool moved = same_stack(&sp, other_sp) && !join_values(state, other, &sp, other_sp, &less);
+    bool moved = same_stack(&sp, other_sp) && !is_framed(cpu, state, other) &&
+                 !join_values(state, other, &sp, other_sp, &less);
     unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0;
 
     less |= join_registers(state, other, moved ? cpu->sp : CODE_NONE);
@@ -761,7 +811,7 @@ static void add_registers(const struct code_cpu *cpu, struct code_state *state, 
     const struct code_value *a = &state->reg[op->base], *b = &state->reg[op->last];
 
     if (op->reg == cpu->sp && op->base == cpu->sp && a->base > BASE_NEAR && b->base != BASE_NUMBER)
-        align(state, op->reg); /* alloca: the same stack */
+        move_sp(cpu, state); /* alloca: the same stack */
     else
         *reg = sum(a, b, op->k);
     reg->k = wrapped(cpu, reg->k);
@@ -994,7 +1044,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
         if (state->reg[cpu->sp].base == BASE_NEAR)
-            align(state, cpu->sp);
+            move_sp(cpu, state);
         if (state->reg[cpu->sp].base == BASE_STRUCT)
             state->reg[cpu->sp] = unknown;
     }
@@ -1297,7 +1347,7 @@ bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const
     if (sp->base > BASE_NUMBER || !on_stack)
         return false;
     if (state->caller == CALLER_INTERRUPTED && !state->has_called)
-        align(state, cpu->sp);
+        align(cpu, state);
     else
         take_stack(cpu, state, before, left);
     return true;
@@ -1312,7 +1362,7 @@ static void switch_stack(struct code *code, const struct code_unit *unit, struct
 
     if (state->caller == CALLER_NONE &&
         sp->base <= BASE_NUMBER) { /* start-up code takes one: nobody returns from it */
-        align(state, code->cpu->sp);
+        align(code->cpu, state);
         return;
     }
     if (unit->fde != NULL || unit->switches_ill || state->switched != 0 || sp->base > BASE_NUMBER ||
@@ -1321,7 +1371,7 @@ static void switch_stack(struct code *code, const struct code_unit *unit, struct
         return;
     state->switched = (uint32_t)(unit - code->units) + 1;
     if (is_entry) {
-        align(state, code->cpu->sp);
+        align(code->cpu, state);
         state->switched |= CODE_ENTERS;
     } else {
         take_stack(code->cpu, state, before, left);
