@@ -1543,6 +1543,8 @@ struct run {
     bool misled;                      /* targets were taken that are none: what was read there goes */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
+    struct code_state anywhere; /* if HAS_GOTO, as in struct code_unit */
+    bool has_goto;
     struct seed *seeds;
     size_t num_seeds;
     const struct code_watch *watch;
@@ -2337,6 +2339,39 @@ static bool enters(struct run *r, struct code_state *state)
     return jumps_by_table(r, state);
 }
 
+/* Forgets in STATE what code that nobody has seen may change on its way to a label: all but what the frame is found
+ * by. */
+static void keep_frame(const struct code_cpu *cpu, struct code_state *state)
+{
+    const uint8_t fp = state->reg[cpu->fp].base;
+    const bool framed = fp == BASE_CFA || fp == BASE_ALIGNED;
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (i != cpu->sp && i != CODE_ZERO && state->reg[i].base != BASE_CFA && (i != cpu->fp || !framed))
+            state->reg[i] = unknown;
+    if (framed)
+        state->reg[cpu->sp] = near;
+}
+
+/* Notes a jump of STATE that may lead to a label of its own function (goto by an address): in the middle of its
+ * frame. */
+static void note_goto(struct run *r, const struct code_state *state)
+{
+    const struct code_fact jump = {.flow = CODE_AWAY};
+    struct code_state frame;
+
+    if (state->caller != CALLER_KNOWN || state->switched != 0 || code_is_left(r->code->cpu, state, &jump))
+        return;
+    frame = *state;
+    keep_frame(r->code->cpu, &frame);
+    if (r->has_goto)
+        code_join(r->code->cpu, &r->anywhere, &frame);
+    else
+        r->anywhere = frame;
+    r->has_goto = true;
+}
+
 /* STATE jumps to what a register has. Where an earlier way to this place has jumped by a table, STATE may, too. It is
  * not kept if an earlier one says nothing that does not hold for it, too, so that a switch in a loop does not fill the
  * list. */
@@ -2347,6 +2382,7 @@ static void leaves(struct run *r, const struct code_state *state)
 
     if (jumps != 0)
         go_by(r, &r->jumps[jumps - 1], state);
+    note_goto(r, state);
     if ((state->switched & CODE_ENTERS) == 0)
         end_switch(r->code, state, code_is_entry(r->code->cpu, state));
     for (i = 0; i < r->num_away; i++) {
@@ -2695,6 +2731,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
         settle(r);
     } while ((r->found_jumps || find_seeds(r)) && ++rounds < MAX_ROUNDS);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
+    unit->anywhere = r->has_goto ? &r->anywhere : NULL;
     for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {
         struct code_state state;
 
@@ -2703,6 +2740,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
         copy_state(&state, r->places[r->index[offset] - 1].state);
         follow(r, r->index[offset] - 1, &state, true);
     }
+    unit->anywhere = NULL;
     forget_states(r);
     free(r->places);
     free(r->index);

@@ -379,6 +379,9 @@ struct code_unit {
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
+    /* While states are given: what all jumps agree on that may lead to any place of the unit (goto by an address that
+     * nobody knows); or NULL. */
+    const struct code_state *anywhere;
     bool is_read;     /* whether WRITTEN is known */
     uint64_t written; /* registers that may be others behind a call of it, a bit each, as far as its code says */
 };

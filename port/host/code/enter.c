@@ -1296,9 +1296,9 @@ static bool is_jumped_to_by_interrupt(const struct code *code, const struct code
     return edge != NULL && edge->bare && (symbol == NULL || !is_piece(symbol->name));
 }
 
-/* Whether a function jumps to the start of UNIT in the middle of its own frame, which the code there takes off, or keeps
- * for ever: UNIT is an end that functions share. CFI that says more than that UNIT is called is wrong only if the code,
- * called, would end otherwise. */
+/* Whether a function jumps to the start of UNIT in the middle of its own frame, which the code there takes off, or
+ * keeps for ever: UNIT is an end that functions share. CFI that says more than that UNIT is called is wrong only if
+ * the code, called, would end otherwise. */
 static bool is_shared_end(struct code *code, const struct code_unit *unit)
 {
     const struct code_edge *edge = unit->edges;
@@ -1308,7 +1308,8 @@ static bool is_shared_end(struct code *code, const struct code_unit *unit)
 
     while (edge != NULL && edge->target != unit->start)
         edge = edge->next;
-    if (edge == NULL || edge->state.caller != CALLER_KNOWN || !try_piece(code, unit->start, &edge->state, &ends))
+    if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN ||
+        !try_piece(code, unit->start, &edge->state, &ends))
         return false;
     returns = ends.returns || ends.tail_calls;
     if (!unit->says_nothing) {
@@ -1403,8 +1404,6 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
         return LOST_BY_REGISTER;
     if (is_jumped_to_by_interrupt(code, unit))
         return LOST_BY_JUMP;
-    if (is_shared_end(code, unit))
-        return LOST_BY_FRAME;
     if ((!may && unit->returns) || unit->is_tried)
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */
@@ -1435,10 +1434,29 @@ static bool drop_uncalled(struct code *code, bool *lost)
     return any;
 }
 
+/* The same of ends that functions share: once it is known which entries are none of functions. */
+static bool drop_shared(struct code *code, bool *lost)
+{
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        struct code_unit *unit = &code->units[i];
+
+        if (unit->fde == NULL || unit->trap || unit->is_called || unit->says_end || !unit->function ||
+            !is_shared_end(code, unit))
+            continue;
+        code_drop_cfi(code, unit);
+        unit->lost_to = LOST_BY_FRAME;
+        lost[i] = any = true;
+    }
+    return any;
+}
+
 bool code_find_uncalled(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
-    const bool any = drop_uncalled(code, lost);
+    const bool any = drop_uncalled(code, lost) || drop_shared(code, lost);
     size_t i;
 
     if (any) {

@@ -1005,6 +1005,20 @@ static void away(struct code_fact *fact, unsigned reg)
         code_add(fact, CODE_SET, CODE_TARGET, 0, (uint8_t)reg, 0);
 }
 
+/* bic: to what the word at an address has, maybe one of a table, unless it depends on a condition. */
+static void away_by_word(struct code_fact *fact, const uint8_t *p)
+{
+    const unsigned index = low(p[1]), base = high(p[2]);
+
+    if (high(p[1]) != 15)
+        return;
+    fact->flow = CODE_AWAY;
+    if (index == 0 || base == 0)
+        code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, based(index | base), long_displacement(p + 2));
+    else
+        code_table(fact, CODE_TARGET, 8, based(base), based(index), long_displacement(p + 2));
+}
+
 /* A loop's end. */
 static void count_down(struct code_fact *fact, const uint8_t *p, uint64_t target)
 {
@@ -1165,7 +1179,7 @@ static bool flow_of_6(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     if ((p[0] == 0xeb && (p[5] == 0x44 || p[5] == 0x45)) || (p[0] == 0xe3 && p[5] == 0x46)) /* bxhg, bxleg, bctg */
         code_forget(fact, (uint8_t)high(p[1]));
     else if (p[0] == 0xe3 && p[5] == 0x47) /* bic */
-        fact->flow = high(p[1]) == 15 ? CODE_STOP : CODE_NEXT;
+        away_by_word(fact, p);
     else if (p[0] == 0xeb && p[5] == 0x71) /* lpswey */
         fact->flow = CODE_RESUME;
     else

@@ -599,25 +599,75 @@ static unsigned bytes_alone(const struct trust *t, uint64_t pc, const struct cod
     return t->cpu->data_end != NULL && t->cpu->data_end(t->all->decoder, pc) != 0 ? 0 : t->cpu->align;
 }
 
+/* A jump to where nobody knows may lead to the place at which STATE holds. Leaves in STATE what holds for that, too.
+ * Returns false if there is none. */
+static bool widen(const struct trust *t, struct code_state *state)
+{
+    if (t->unit->anywhere == NULL || state->caller != CALLER_KNOWN)
+        return false;
+    code_join(t->cpu, state, t->unit->anywhere);
+    return true;
+}
+
+/* Judges ROW at the instruction of FACT, in front of which STATE holds. Of several places that the code knows, one that
+ * is right for those jumps, too, is better. */
+static void judge_at(const struct trust *t, const struct code_fact *fact, const struct code_state *state,
+                     struct cfi_row *row, struct judgement *j)
+{
+    struct cfi_row other = *row;
+    struct code_state held, both;
+    struct judgement of_both;
+    struct view v = view_of(t->code, fact, state, &held);
+
+    judge(t->cpu, &v, row, j);
+    if (j->row != CORRECTED)
+        return;
+    both = *state;
+    if (!widen(t, &both))
+        return;
+    v = view_of(t->code, fact, &both, &held);
+    judge(t->cpu, &v, &other, &of_both);
+    if (of_both.row != CORRECTED)
+        return;
+    *row = other;
+    *j = of_both;
+}
+
+/* The same without CFI. */
+static void take_at(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+{
+    struct code_state held, both;
+    struct view v = view_of(t->code, fact, state, &held);
+    struct cfi_row row;
+
+    if (t->unit->anywhere != NULL) {
+        both = *state;
+        if (widen(t, &both)) {
+            v = view_of(t->code, fact, &both, &held);
+            if (!derive(t->cpu, v.held, &row))
+                v = view_of(t->code, fact, state, &held);
+        }
+    }
+    take_alone(t, pc, bytes_alone(t, pc, fact), &v);
+}
+
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
     unsigned size = fact->size;
     const struct cfi_row *row = row_at(t, pc);
-    struct code_state held;
-    const struct view v = view_of(t->code, fact, state, &held);
     struct cfi_row fixed;
     struct judgement j;
 
     code_note_register(t->all, pc, fact, state);
     if (t->alone) {
-        take_alone(t, pc, bytes_alone(t, pc, fact), &v);
+        take_at(t, pc, fact, state);
         return;
     }
     if (row == NULL || size == 0 || row->kind != CFI_RULES)
         return;
     fixed = *row;
-    judge(t->cpu, &v, &fixed, &j);
+    judge_at(t, fact, state, &fixed, &j);
     if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED &&
         is_other_way(state, t->row, row))
         t->doubtful = true;

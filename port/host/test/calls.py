@@ -31,6 +31,7 @@ CPUS = {
     "thumb": (["arm-none-eabi-as", "-march=armv7e-m"], ["arm-none-eabi-ld"]),
 }
 ARM = ("arm", "thumb")
+OBJCOPY = {"riscv32": "riscv64-linux-gnu", "arm": "arm-none-eabi", "thumb": "arm-none-eabi"}
 WORD = {"riscv32": 4, "arm": 4, "thumb": 4}
 BEFORE = {
     "riscv64": ".macro LOAD a, b\nld \\a, \\b\n.endm\n.macro STORE a, b\nsd \\a, \\b\n.endm\n.equ W, 8\n",
@@ -254,7 +255,78 @@ PUSHES = {
         call leaf => r7+32 [cfa-8] r6+0\nadd $16, %rsp => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -16
         pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
 }
-CASES = {"a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
+# A function that nobody calls, whose CFI is empty: others jump there in the middle of their frames, which it takes off.
+SHARED = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\ncall leaf\njmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\ncall leaf => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc\npush %rbx
+        test %eax, %eax\njne g => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0\nret""",
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        bl leaf\nb g\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nbl leaf => r31+32 [cfa-24] r29+0
+        ldp x29, x30, [sp], #32 => r31+32 [cfa-24] r29+0\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -32\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)\n.cfi_offset 1, -8\njal leaf\nj g
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\nnop => r2+32 [cfa-8] r8+0
+        LOAD ra, 24(sp) => r2+32 [cfa-8] r8+0\naddi sp, sp, 32 => r2+32 * r8+0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\n.cfi_offset 15, -40\naghi %r15, -160
+        .cfi_def_cfa_offset 320\nbrasl %r14, leaf\nj g\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        nopr => r15+320 [cfa-48] r11+0\nlmg %r14, %r15, 272(%r15) => r15+320 [cfa-48] r11+0
+        br %r14 => r15+160 * r11+0""",
+    "arm": """push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nbl leaf\nb g\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nnop => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
+}
+# The same end for frames of several sizes, of which FP says where they are; one that never comes back; one whose CFI
+# follows what it does itself; and one that is called, too, so that nothing is known of it.
+SHARED_BY_FP = {
+    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6
+        sub $32, %rsp\ncall leaf\njmp g\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        call leaf => r6+16 [cfa-8] [cfa-16]\nleave => r6+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0
+        .cfi_endproc\n.type h, %function\nh: .cfi_startproc\npush %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16
+        mov %rsp, %rbp\n.cfi_def_cfa_register 6\nsub $80, %rsp\ncall leaf\njmp g""",
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        mov x29, sp\nsub sp, sp, #16\n.cfi_def_cfa_offset 48\nbl leaf\nb g\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\nbl leaf => r29+32 [cfa-24] [cfa-32]\nmov sp, x29 => r29+32 [cfa-24] [cfa-32]
+        ldp x29, x30, [sp], #32 => r31+32 [cfa-24] [cfa-32]\nret => r31+0 r30+0 r29+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\nstp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32
+        .cfi_offset 29, -32\n.cfi_offset 30, -24\nmov x29, sp\nsub sp, sp, #64\n.cfi_def_cfa_offset 96
+        bl leaf\nb g""",
+}
+SHARED_FOR_EVER = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_offset 3, -16\ncall leaf\njmp g\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\ncall leaf => r7+16 [cfa-8] r6+0\n1: hlt => r7+16 [cfa-8] r6+0
+        jmp 1b""",
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        bl leaf\nb g\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nbl leaf => r31+32 [cfa-24] r29+0
+        1: wfi => r31+32 [cfa-24] r29+0\nb 1b""",
+    "riscv": """addi sp, sp, -32\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)\n.cfi_offset 1, -8\njal leaf\nj g
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\njal leaf => r2+32 [cfa-8] r8+0
+        1: wfi => r2+32 [cfa-8] r8+0\nj 1b""",
+}
+SHARED_WITH_CFI = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_offset 3, -16\ncall leaf\njmp g\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush %r12 => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8
+        call leaf => r7+24 [cfa-8] r6+0\npop %r12 => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        pop %rbx => r7+16 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
+}
+SHARED_AND_CALLED = {
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        bl leaf\nb g\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nnop => none
+        ldp x29, x30, [sp], #32 => none\nret => none\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc\nnop
+        b g""",
+}
+# SP is moved by what is not known in a frame that has been rounded: FP finds that. Its rule in the CFI is left standing
+# (gcc's DRAP).
+MOVED = {
+    "x86_64": """lea 8(%rsp), %r10\n.cfi_def_cfa 10, 0\nand $-64, %rsp\npush -8(%r10)\npush %rbp
+        .cfi_escape 0x10, 6, 2, 0x76, 0\nmov %rsp, %rbp\npush %r10\n.cfi_escape 0x0f, 3, 0x76, 0x78, 6
+        sub $56, %rsp\ncall leaf => [r6-8] [cfa-8] [r6+0]\nsub %rax, %rsp => [r6-8] [cfa-8] [r6+0]
+        call leaf => [r6-8] [cfa-8] [r6+0]\nlea -8(%rbp), %rsp => [r6-8] [cfa-8] [r6+0]\npop %r10
+        .cfi_def_cfa 10, 0\npop %rbp => r10+0 [cfa-8] [r6+0]\nlea -8(%r10), %rsp => r10+0 [cfa-8] r6+0
+        .cfi_def_cfa 7, 8\nret => r7+8 [cfa-8] r6+0""",
+}
+CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
+         "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
+         "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
+         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
@@ -316,6 +388,40 @@ def check(cpu, name, text, *options):
     return "%d instructions" % len(wanted)
 
 
+# Code alone: a jump to a label of its own by an address, of which nobody knows where it leads, with SP elsewhere than
+# on the way that is seen. FP says what is right for both.
+GOTO = {
+    "x86_64": """push %rbp\nmov %rsp, %rbp\nsub $32, %rsp\ntest %edi, %edi\nje 1f
+        sub %rdi, %rsp => r6+16 [cfa-8] [cfa-16]\njmp *(%rsi)\n1: nop => r6+16 [cfa-8] [cfa-16]
+        leave => r6+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """stp x29, x30, [sp, #-32]!\nmov x29, sp\ncbz x0, 1f\nsub sp, sp, x0\nldr x1, [x1]\nbr x1
+        1: nop => r29+32 [cfa-24] [cfa-32]\nmov sp, x29 => r29+32 [cfa-24] [cfa-32]
+        ldp x29, x30, [sp], #32\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -32\nSTORE ra, 24(sp)\nSTORE s0, 16(sp)\naddi s0, sp, 32\nbeqz a0, 1f\nsub sp, sp, a0
+        LOAD a1, 0(a1)\njr a1\n1: nop => r8+0 [cfa-8] [cfa-16]\naddi sp, s0, -32 => r8+0 [cfa-8] [cfa-16]
+        LOAD ra, 24(sp)\nLOAD s0, 16(sp)\naddi sp, sp, 32 => r2+32 * *\nret => r2+0 r1+0 r8+0""",
+    "s390x": """.machine z14\nstmg %r11, %r15, 88(%r15)\naghi %r15, -160\nlgr %r11, %r15\nltgr %r2, %r2\nje 1f
+        lgr %r1, %r15\nsgr %r1, %r2\nlgr %r15, %r1\nbi 0(%r3)\n1: nopr => r11+320 [cfa-48] [cfa-72]
+        lmg %r11, %r15, 248(%r11) => r11+320 [cfa-48] [cfa-72]\nbr %r14 => r15+160 * r11+0""",
+    "arm": """push {BP, lr}\nadd BP, sp, #0\nsub sp, #16\ncmp r0, #0\nbeq 1f\nsub r3, sp, r0\nmov sp, r3\nldr r1, [r1]
+        bx r1\n1: nop => FP+8 [cfa-4] [cfa-8]\nmov sp, BP => FP+8 [cfa-4] [cfa-8]\npop {BP, pc}""",
+}
+
+
+def alone(cpu, text):
+    """The same by the code alone, in which a label would be another piece."""
+    fp = "r11" if cpu == "arm" else "r7"
+    labelled, wanted = numbered(text)
+    where = build(cpu, "labels", labelled)[1]
+    image = build(cpu, "goto", re.sub(" => .*", "", text))[0]
+    run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
+    found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
+    for i, rules in enumerate(wanted):
+        pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
+        row = found.get(where["at%d" % i], "none")
+        must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
+
+
 def stale(cpu, leaf):
     """A register that LEAF does not write is not believed to be what it was: the last row of UNWRITTEN is not known."""
     text, wanted = numbered(UNWRITTEN["riscv" if cpu.startswith("riscv") else cpu])
@@ -375,6 +481,10 @@ def main():
     for cpu in CPUS:
         for leaf in STALE.get("riscv" if cpu.startswith("riscv") else cpu, ()):
             test("%s: a callee behind which others may run: %s" % (cpu, leaf.replace("\n", "; ")), stale, cpu, leaf)
+    for cpu in CPUS:
+        text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
+        if text is not None:
+            test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 
