@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "image.h"
+#include "pe.h"
 #include "sfu.h"
 
 #include <errno.h>
@@ -176,37 +177,24 @@ static const uint8_t *raw_bytes(const struct image *image, uint64_t offset, uint
     return (const uint8_t *)p + offset;
 }
 
-/* The SIZE bytes at OFFSET as a number, for formats that are little-endian. Beyond the file there are zeros. */
-static uint64_t raw_number(const struct image *image, uint64_t offset, unsigned size)
+/* A PE file is read as the ELF file that pe.h makes of it. */
+static bool open_pe(struct image *image)
 {
-    const uint8_t *p = raw_bytes(image, offset, size);
+    size_t size = 0;
+    const uint8_t *p = (const uint8_t *)elf_rawfile(image->elf, &size);
+    const char *error = NULL;
 
-    return p != NULL ? load_number(p, size, false) : 0;
+    if (p == NULL || !pe_is(p, size))
+        return image_fail(image, "not an ELF file");
+    image->pe = pe_as_elf(p, size, &size, &error);
+    if (image->pe == NULL)
+        return image_fail(image, "%s", error);
+    elf_end(image->elf);
+    image->elf = elf_memory((char *)image->pe, size);
+    return image->elf != NULL || image_fail(image, "%s", elf_errmsg(-1));
 }
 
-/* Where a PE file has its COFF header, behind the signature. */
-static uint64_t coff_at(const struct image *image)
-{
-    return raw_number(image, 0x3c, 4) + 4;
-}
-
-/* Whether it is a PE file of 64 bits for a machine that EFI knows. */
-static bool is_pe(struct image *image)
-{
-    uint64_t at = coff_at(image), machine = raw_number(image, at, 2);
-
-    if (raw_number(image, 0, 2) != 0x5a4d || raw_number(image, at - 4, 4) != 0x4550 ||
-        raw_number(image, at + 20, 2) != 0x20b || (machine != 0x8664 && machine != 0xaa64))
-        return false;
-    image->pe = true;
-    (void)set_abi(image, abi_registers(machine == 0x8664 ? SFU_AMD64 : SFU_AARCH64));
-    image->header.e_type = ET_DYN;
-    image->header.e_entry = raw_number(image, at + 20 + 16, 4) + raw_number(image, at + 20 + 24, 8);
-    return true;
-}
-
-/* PE: whether other formats are opened, too. */
-static bool open_file(struct image *image, bool pe)
+static bool open_file(struct image *image)
 {
     struct stat status;
 
@@ -220,12 +208,8 @@ static bool open_file(struct image *image, bool pe)
         return image_fail(image, "empty");
     elf_version(EV_CURRENT);
     image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
-    if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && pe && is_pe(image))
-        return true;
-    if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && raw_number(image, 0, 2) == 0x5a4d)
-        return image_fail(image,
-                          "a PE file, not an ELF file: name the ELF file that objcopy has made it of; a linker "
-                          "that writes PE files itself (MinGW, lld-link) leaves none");
+    if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && !open_pe(image))
+        return false;
     if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF)
         return image_fail(image, "not an ELF file");
     if (gelf_getehdr(image->elf, &image->header) == NULL)
@@ -343,56 +327,11 @@ static void add_section(struct image *image, const struct section *section)
     image->sections[image->num_sections++] = *section;
 }
 
-/* The name of the next section of a PE file, whose header is at AT: 8 bytes, or the offset of a longer one. */
-static const char *pe_name(struct image *image, uint64_t at)
-{
-    uint64_t coff = coff_at(image), offset = 0, i;
-    char *name = image->names[image->num_sections];
-    const uint8_t *p = raw_bytes(image, at, 8);
-
-    for (i = 1; p != NULL && p[0] == '/' && i < 8 && p[i] >= '0' && p[i] <= '9'; i++)
-        offset = 10 * offset + p[i] - '0';
-    if (offset > 0)
-        at = raw_number(image, coff + 8, 4) + 18 * raw_number(image, coff + 12, 4) + offset;
-    for (i = 0; i < (offset > 0 ? sizeof image->names[0] - 1 : 8); i++) {
-        uint64_t c = raw_number(image, at + i, 1);
-
-        if (c == 0)
-            break;
-        name[i] = (char)(c > ' ' && c < 0x7f ? c : '?');
-    }
-    name[i] = '\0';
-    return name;
-}
-
-/* The sections of a PE file. Their bytes are in memory at once, as far as they are in the file. */
-static bool read_pe(struct image *image)
-{
-    uint64_t coff = coff_at(image), base = raw_number(image, coff + 20 + 24, 8);
-    uint64_t at = coff + 20 + raw_number(image, coff + 16, 2), num = raw_number(image, coff + 2, 2), i;
-
-    for (i = 0; i < num && i < IMAGE_NAMES; i++, at += 40) {
-        uint64_t size = raw_number(image, at + 8, 4), raw = raw_number(image, at + 16, 4);
-        uint64_t flags = raw_number(image, at + 36, 4);
-        struct section s = {
-            pe_name(image, at), base + raw_number(image, at + 12, 4), 0, 0, 0, NULL, NULL, SHT_PROGBITS, 0};
-
-        s.size = size != 0 && size < raw ? size : raw;
-        s.offset = raw_number(image, at + 20, 4);
-        s.bytes = raw_bytes(image, s.offset, s.size);
-        s.flags = SHF_ALLOC | (flags & 0x20000000 ? SHF_EXECINSTR : 0u) | (flags & 0x80000000 ? SHF_WRITE : 0u);
-        if (s.bytes == NULL)
-            return image_fail(image, "section %s is not all in the file", s.name);
-        add_section(image, &s);
-    }
-    return true;
-}
-
 bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t addr, GElf_Phdr *segment)
 {
     size_t i, num = 0;
 
-    if (image->pe || elf_getphdrnum(image->elf, &num) != 0)
+    if (elf_getphdrnum(image->elf, &num) != 0)
         return false;
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, segment) != NULL; i++)
         if (segment->p_type == type && (any || addr - segment->p_vaddr < segment->p_filesz))
@@ -664,7 +603,7 @@ static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give
     GElf_Sym sym;
     int i;
 
-    while (!image->pe && (scn = elf_nextscn(image->elf, scn)) != NULL) {
+    while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
         struct names names;
         Elf_Data *data;
 
@@ -738,10 +677,8 @@ static bool open_image(struct image *image, const char *file, bool any, bool nam
     image->names_only = names_only;
     image->fd = -1;
     image->file = file;
-    if (!open_file(image, any))
+    if (!open_file(image))
         return false;
-    if (image->pe)
-        return read_pe(image) && is_in_proportion(image) && find_code(image);
     if (!read_sections(image) || !is_in_proportion(image) ||
         (any && image->header.e_type == ET_REL && !lay_out(image)) || !find_code(image))
         return false;
@@ -773,6 +710,7 @@ void image_close(struct image *image)
         free(image->sections[i].own);
     if (image->elf != NULL)
         elf_end(image->elf);
+    free(image->pe);
     if (image->fd >= 0)
         close(image->fd);
     free(image->sections);
@@ -780,6 +718,7 @@ void image_close(struct image *image)
     free(image->data);
     free(image->symbols);
     image->elf = NULL;
+    image->pe = NULL;
     image->fd = -1;
     image->sections = NULL;
     image->code = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * An ELF file for one of sfu's ABIs, opened to be read. What the tools share begins here.
+ * An ELF file for one of sfu's ABIs, or a PE file (EFI), opened to be read. What the tools share begins here.
  * Functions that can fail return false and leave one line in image->error. Nothing in the file is believed.
  */
 #ifndef SFU_HOST_IMAGE_H
@@ -34,8 +34,6 @@ struct symbol {
     bool function; /* its type says so */
 };
 
-enum { IMAGE_NAMES = 96 }; /* the most sections of a PE file that loaders take */
-
 struct image {
     const char *file;
     Elf *elf;
@@ -51,13 +49,12 @@ struct image {
     struct section **data; /* those that are loaded and have bytes in the file, by address */
     size_t num_data;
     bool names_only;        /* its CPU may be one that is not unwound */
-    bool pe;                /* a PE file: there are no segments and no symbols */
+    uint8_t *pe;            /* a PE file: what pe.h has made of it; else NULL */
     bool bare;              /* without section headers: they are made of the program headers */
     bool zcmp;              /* RISC-V: it has cm.push and so on in the place of c.fsdsp */
     bool object;            /* relocatable: image_open_any has laid it out as a linker might */
     struct symbol *symbols; /* functions by address, after image_symbols */
     size_t num_symbols;
-    char names[IMAGE_NAMES][32]; /* of a PE file's sections, printable */
     char error[256];
 };
 
@@ -68,8 +65,8 @@ bool image_open(struct image *image, const char *file);
 /* The same, also for CPUs that sfu does not unwind, whose ABI is 0: for names and lines. */
 bool image_open_names(struct image *image, const char *file);
 
-/* The same as image_open, also for a PE file (EFI): its sections, at the addresses that it would have at its own base;
- * and for a relocatable object: its sections one behind the other, and .eh_frame and .sframe relocated. */
+/* The same as image_open, also for a relocatable object: its sections one behind the other, and .eh_frame and .sframe
+ * relocated. */
 bool image_open_any(struct image *image, const char *file);
 
 /* The segment of TYPE that holds ADDR, or any if ANY. */

@@ -141,13 +141,18 @@ bool output_in_place(struct image *image, const struct section *section, const s
 
 /* ---- Bytes and text -------------------------------------------------------------------------------------------- */
 
-bool output_raw(struct image *image, const char *file, const struct bytes *bytes)
+bool output_file(struct image *image, const char *file, const struct bytes *bytes, mode_t mode)
 {
     struct written_file f;
 
     if (!written_open(&f, file))
         return cannot_write(image, file);
-    return close_output(image, &f, write_at(image, &f, bytes->data, bytes->size, 0), 0666);
+    return close_output(image, &f, write_at(image, &f, bytes->data, bytes->size, 0), mode);
+}
+
+bool output_raw(struct image *image, const char *file, const struct bytes *bytes)
+{
+    return output_file(image, file, bytes, 0666);
 }
 
 bool output_asm(struct image *image, const char *file, const struct bytes *bytes)

@@ -613,6 +613,10 @@ static void fail_without_cfi(struct image *image)
     const struct section *place = cfi_misplaced(image);
     const char *option = abi_is_arm(image->abi) ? "-g" : "-fasynchronous-unwind-tables";
 
+    if (image->pe != NULL)
+        fail(
+            "no call frame information: .pdata, .eh_frame and .debug_frame are missing or empty. For aarch64 clang "
+            "writes .pdata with -funwind-tables. --find needs none: it reads the machine code");
     if (place != NULL)
         fail("its call frame information is in the section %s, where no reader looks for it: a line of the linker "
              "script, such as *(.eh_frame), puts it there. Take that line out, and write at the end of the script "
@@ -661,15 +665,15 @@ static uint64_t address_of(struct image *image, struct append *append)
     if (options.action == SIZE || options.action == SIDE)
         return 0;
     if (options.action == APPEND) {
-        if (!append_plan(image, append))
+        if (!(image->pe != NULL ? append_plan_pe(image, append) : append_plan(image, append)))
             fail("%s", image->error);
         return append->section;
     }
     if (options.has_address)
         return options.address;
     if (section == NULL && options.action == IN_PLACE)
-        fail("no section %s to write into: reserve room in the linker script, or use --append (--help)",
-             image_tables_name(image));
+        fail("no section %s to write into: reserve room %s, or use --append (--help)", image_tables_name(image),
+             image->pe != NULL ? "by an array in it" : "in the linker script");
     if (section == NULL)
         fail("no section %s, and no --address: where will it be?", image_tables_name(image));
     if (options.action == IN_PLACE && section->type == SHT_NOBITS)
@@ -788,7 +792,7 @@ static void room_line(char *text, size_t size, const struct image *image, const 
     uint64_t beside = own != NULL && own != room ? own->size : 0, factor = 0;
 
     text[0] = '\0';
-    if (source == NULL || source->size == 0)
+    if (source == NULL || source->size == 0 || image->pe != NULL)
         return;
     needed += needed / 20;
     if (needed > 64 + beside)
@@ -856,7 +860,8 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
         if (bytes->size > section->size)
             return image_fail(image, "room %" PRIu64 ", need %zu: nothing written%s", section->size, bytes->size,
                               line);
-        return output_in_place(image, section, bytes);
+        return image->pe != NULL ? output_pe_in_place(image, section, bytes)
+                                 : output_in_place(image, section, bytes);
     case SIZE:
         return options.json || printf("%zu\n", bytes->size) > 0;
     case RAW:
@@ -868,7 +873,8 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
     case SIDE:
         return output_elf(image, options.file, bytes, false);
     case APPEND:
-        return output_appended(image, options.file, append, bytes);
+        return image->pe != NULL ? output_pe_appended(image, options.file, append, bytes)
+                                 : output_appended(image, options.file, append, bytes);
     default:
         return true;
     }
@@ -876,7 +882,7 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
 
 static void make(struct input *in)
 {
-    struct append append = {0, 0, 0, 0, 0};
+    struct append append = {0, 0, 0, 0, 0, 0};
     uint64_t addr = address_of(&in->image, &append);
     struct tables tables;
     struct bytes bytes;

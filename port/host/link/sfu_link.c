@@ -392,7 +392,7 @@ static bool has_mark(const char *file)
 /* Opens the last link's image. Returns false if it is none that tables could be made for. */
 static bool open_image(struct image *image)
 {
-    if (image_open(image, job.image))
+    if (image_open(image, job.image) && image->pe == NULL)
         return true;
     if (has_mark(job.image))
         FAIL("%s: the tables go into an ELF file: link one, and convert it behind that (objcopy -O binary)",

@@ -104,8 +104,7 @@ static void read_dwarf(struct lint *lint, struct sources *sources)
     Dwarf_Die die;
     uint8_t type;
 
-    lint->dwarf =
-        lint->image.pe || lint->image.object ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
+    lint->dwarf = lint->image.object ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
     if (lint->dwarf == NULL)
         return;
     while (dwarf_get_units(lint->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)

@@ -157,8 +157,6 @@ static void check_loaded(struct lint *lint)
     GElf_Phdr ph;
     size_t i = 0;
 
-    if (lint->image.pe) /* loaders of PE files bring every section into memory */
-        return;
     if (!(lint->section->flags & SHF_ALLOC)) {
         lint_thing(lint, LINT_NOT_LOADED, lint->section->name, lint->addr, lint->size,
                    "is not allocated: it is in the file, and nowhere in memory");
@@ -271,12 +269,12 @@ static void no_section(struct place *p)
             lint, LINT_DROPPED, p->start, p->start_addr, 0,
             "is there, but no section .sframe: --gc-sections without KEEP(*(.sframe)), objcopy or /DISCARD/ has "
             "removed it");
-    else if (lint->image.pe)
+    else if (lint->image.pe != NULL)
         lint_thing(
             lint, LINT_NO_SECTION, "", 0, 0,
             "no section of tables: if objcopy made this PE file, name the section to it that they are in: -j "
             ".sframe or "
-            "-j .sfu_sframe; a PE file that a linker wrote itself has none, because sfu-gen reads ELF files");
+            "-j .sfu_sframe; if a linker wrote it, let sfu-gen make them");
     else
         lint_thing(
             lint, LINT_NO_SECTION, "", 0, 0,

@@ -33,6 +33,7 @@ struct symbols {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Dwarf *dwarf; /* or NULL */
+    Dwarf *own; /* the same, of a PE file; else NULL */
     Dwarf_Addr bias;
     struct unit_range *ranges;      /* by address */
     size_t num_ranges, most_ranges; /* units may share a list of ranges: no more are taken than the file can have */
@@ -196,9 +197,14 @@ static struct symbols *symbols_open(struct trace_image *image)
     (void)elf_rawfile(image->image.elf, &size);
     if (size >= LARGE)
         report_note("%s: reading its debug information (%zu MB)", image->name, size >> 20);
-    s->dwfl = dwfl_begin(&callbacks);
-    if (s->dwfl == NULL)
+    /* libdwfl would read the file itself. */
+    s->dwfl = image->image.pe == NULL ? dwfl_begin(&callbacks) : NULL;
+    if (s->dwfl == NULL) {
+        s->dwarf = s->own = image->image.pe != NULL ? dwarf_begin_elf(image->image.elf, DWARF_C_READ, NULL) : NULL;
+        if (s->dwarf != NULL)
+            read_units(s);
         return s;
+    }
     s->module = image_is_object(image) ? dwfl_report_offline(s->dwfl, image->name, image->file, -1)
                                        : dwfl_report_elf(s->dwfl, image->name, image->file, -1, 0, true);
     (void)dwfl_report_end(s->dwfl, NULL, NULL);
@@ -226,6 +232,8 @@ void symbols_free(struct trace_image *image)
         return;
     if (image->symbols->dwfl != NULL)
         dwfl_end(image->symbols->dwfl);
+    if (image->symbols->own != NULL)
+        dwarf_end(image->symbols->own);
     free(image->symbols->ranges);
     free(image->symbols->named);
     free(image->symbols);
