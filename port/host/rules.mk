@@ -31,8 +31,8 @@ TOOLS_GEN_LIBS = $(TOOLS_ZYDIS) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
-TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c entries.c output.c output_pe.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) $(TOOLS_CODE) \
-    $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c entries.c output.c output_pe.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) \
+    $(TOOLS_CODE) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_place.c lint_rows.c lint_worth.c \
     lint_objects.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \

@@ -27,7 +27,7 @@ struct pe {
     bool x86_64; /* else aarch64 */
 };
 
-/* Reads the headers of the SIZE bytes at BYTES, and checks that all of them, and the bytes of each section, are there. */
+/* Reads the headers of the SIZE bytes at BYTES. Checks that all of them, and the bytes of each section, are there. */
 bool pe_read(struct pe *pe, const uint8_t *bytes, size_t size);
 
 /* Bytes that are put one behind the other. */

@@ -33,7 +33,7 @@ struct symbols {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Dwarf *dwarf; /* or NULL */
-    Dwarf *own; /* the same, of a PE file; else NULL */
+    Dwarf *own;   /* the same, of a PE file; else NULL */
     Dwarf_Addr bias;
     struct unit_range *ranges;      /* by address */
     size_t num_ranges, most_ranges; /* units may share a list of ranges: no more are taken than the file can have */

@@ -93,8 +93,8 @@ def check(frames, wanted, first_exact):
 
 
 def complete(frames, wanted, end):
-    """The entry in assembly is marked as outermost. The firmware calls that in C, of a PE file; without CFI the code says
-    that it does not return, and so the trace ends there."""
+    """The entry in assembly is marked as outermost. The firmware calls that in C, of a PE file; without CFI the code
+    says that it does not return, and so the trace ends there."""
     must((len(frames) == len(wanted) and end == 1) or (IS_PE and len(frames) == len(wanted) + 1 and end < 0),
          "%s, %d" % (frames, end))
 
@@ -126,8 +126,8 @@ def fault():
 
 
 def names():
-    """sfu-trace finds the functions and lines of the log by the image's own debug information, or that of the ELF file of
-    the same link."""
+    """sfu-trace finds the functions and lines of the log by the image's own debug information, or that of the ELF file
+    of the same link."""
     text = output_of(TRACE, IMAGE, input="\n".join(log[log.index("fault"):]) + "\n")
     found = re.findall(r"(?m)^        (\w+) at \S*(?:main|pe)\.c:\d+$", text)
     must(found == (FAULT if IS_PE else FAULT[:-1]), text)
