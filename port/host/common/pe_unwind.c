@@ -233,10 +233,12 @@ static unsigned dwarf_register(unsigned reg)
 /* What the instructions of the prologue have done so far. */
 struct frame {
     const struct pe *pe;
+    const struct pe_functions *functions;
     struct pe_bytes program;
-    uint64_t at;   /* where the program is, from the function's start on */
-    int64_t depth; /* from SP up to the CFA: of pushes and allocations */
-    int64_t base;  /* from the area of saved registers up to the CFA, once there is a frame register */
+    uint64_t start; /* RVA of the function */
+    uint64_t at;    /* where the program is, from the function's start on */
+    int64_t depth;  /* from SP up to the CFA: of pushes and allocations */
+    int64_t base;   /* from the area of saved registers up to the CFA, once there is a frame register */
     uint64_t allocated;
     uint8_t pushed[MOST_PUSHES];
     unsigned num_pushed, cfa_reg; /* CFA_REG: DWARF's */
@@ -429,21 +431,48 @@ static int popped(const uint8_t *p, uint64_t left, unsigned *size)
     return p[high] - 0x58 + (high ? 8 : 0);
 }
 
-/* Whether the LEFT bytes at P begin with a jump that leads out of the function at P - BEHIND. */
-static bool jumps_out(const uint8_t *p, uint64_t left, uint64_t behind)
+enum jump { NO_JUMP, JUMP_DIRECT, JUMP_INDIRECT };
+
+/* The jump that the LEFT bytes at P begin with, if it is one that may leave a function; of a direct one *BY is from P to
+ * where it leads. Other indirect ones are those of jump tables. */
+static enum jump find_jump(const uint8_t *p, uint64_t left, int64_t *by)
 {
     const unsigned prefix = left >= 1 && (p[0] & 0xf8) == 0x48;
-    int64_t target;
 
+    *by = 0;
     if (left >= prefix + 2u && p[prefix] == 0xff && (p[prefix + 1] & 0x38) == 0x20)
-        return prefix > 0 || p[1] == 0x25; /* others are those of jump tables */
+        return prefix > 0 || p[1] == 0x25 ? JUMP_INDIRECT : NO_JUMP;
     if (left >= 5 && p[0] == 0xe9)
-        target = 5 + (int64_t)(int32_t)load_number(p + 1, 4, false);
+        *by = 5 + (int64_t)(int32_t)load_number(p + 1, 4, false);
     else if (left >= 2 && p[0] == 0xeb)
-        target = 2 + (int64_t)(int8_t)p[1];
-    else
+        *by = 2 + (int64_t)(int8_t)p[1];
+    return *by != 0 ? JUMP_DIRECT : NO_JUMP;
+}
+
+/* Whether nothing of the caller's frame is on the stack above the return address when control comes to RVA: a function
+ * without unwind codes begins there, for that is what it means to have none, or one whose prologue has not begun. Codes
+ * at offset 0 are those of a part of another function. */
+static bool is_fresh(const struct frame *f, uint64_t rva)
+{
+    const struct pe_functions *all = f->functions;
+    const size_t below =
+        count_up_to(all->list, all->num, sizeof *all->list, offsetof(struct pe_function, start), rva);
+    const struct pe_function *target = below > 0 ? &all->list[below - 1] : NULL;
+    const uint8_t *info;
+    uint64_t parent;
+    unsigned i, size;
+
+    if (target == NULL || rva >= target->end)
+        return is_code(f->pe, rva, rva + 1);
+    info = rva == target->start ? find_info(f->pe, target->info, &parent) : NULL;
+    if (info == NULL || parent != 0)
         return false;
-    return target < -(int64_t)behind || target >= (int64_t)left;
+    for (i = 0; i < info[2]; i += size) {
+        size = slots(info + INFO_SIZE + 2 * i);
+        if (size == 0 || info[INFO_SIZE + 2 * i] == 0)
+            return false;
+    }
+    return true;
 }
 
 static bool returns(const uint8_t *p, uint64_t left)
@@ -453,6 +482,12 @@ static bool returns(const uint8_t *p, uint64_t left)
 }
 
 enum epilogue { NONE, RETURNS, UNKNOWN };
+
+/* A place in a function: LEFT bytes before its end, BEHIND bytes behind its start. */
+struct place {
+    const uint8_t *code;
+    uint64_t left, behind;
+};
 
 /* How many of the bytes before P, of which BEHIND are the function's, are the pops of all registers that were pushed;
  * *LAST: whether they are that of the last one, at least. */
@@ -509,37 +544,48 @@ static enum epilogue jump_leaves(const struct frame *f, const uint8_t *p, uint64
     return pops > 0 || freed > 0 ? UNKNOWN : NONE;
 }
 
-/* Whether an epilogue begins at P, LEFT bytes before the function's end and BEHIND bytes behind its start. *POPS: how
- * many registers it pops. *RBP_AT: which of them, from 0 on, is RBP, or -1. Before a jump that leaves the function the
- * pops must be the reverse of the first pushes; behind them nothing tells it from a jump to another part of it. */
-static enum epilogue find_epilogue(const struct frame *f, const uint8_t *p, uint64_t left, uint64_t behind,
-                                   int *pops, int *rbp_at)
+/* Whether the frame is gone at the jump at P, in front of which POPS registers are popped, in ORDER. A direct one leads
+ * to code that says how it is entered, also where that is the function itself. If nothing says it, what stands in front
+ * of the jump does. */
+static enum epilogue judge_jump(const struct frame *f, const struct place *p, const uint8_t *order, unsigned pops)
+{
+    int64_t by;
+    const enum jump jump = find_jump(p->code, p->left, &by);
+    const int64_t in = (int64_t)p->behind + by;
+    unsigned i;
+
+    if (jump == NO_JUMP || (jump == JUMP_DIRECT && in > 0 && in < (int64_t)(p->behind + p->left)))
+        return NONE;
+    for (i = 0; i < pops; i++)
+        if (pops > f->num_pushed || order[i] != f->pushed[pops - 1 - i])
+            return NONE;
+    if (jump == JUMP_DIRECT && (int64_t)f->start + in >= 0 && is_fresh(f, f->start + (uint64_t)in))
+        return RETURNS;
+    if (jump == JUMP_INDIRECT)
+        return pops > 0 ? RETURNS : jump_leaves(f, p->code, p->behind);
+    return pops > 0 || jump_leaves(f, p->code, p->behind) != NONE ? UNKNOWN : NONE;
+}
+
+/* Whether an epilogue begins at P. *POPS: how many registers it pops. *RBP_AT: which of them, from 0 on, is RBP, or -1.
+ * Before a jump the pops must be the reverse of the first pushes. */
+static enum epilogue find_epilogue(const struct frame *f, struct place p, int *pops, int *rbp_at)
 {
     uint8_t order[MOST_PUSHES];
-    unsigned size, i;
+    unsigned size;
     int reg;
 
     *rbp_at = -1;
-    for (*pops = 0; *pops < MOST_PUSHES && (reg = popped(p, left, &size)) >= 0; ++*pops) {
+    for (*pops = 0; *pops < MOST_PUSHES && (reg = popped(p.code, p.left, &size)) >= 0; ++*pops) {
         if (reg == RBP)
             *rbp_at = *pops;
         order[*pops] = (uint8_t)reg;
-        p += size, left -= size, behind += size;
+        p.code += size, p.left -= size, p.behind += size;
     }
-    if (f->interrupt && left >= 4 && memcmp(p, "\x48\x83\xc4\x08", 4) == 0)
-        p += 4, left -= 4, ++*pops;
+    if (f->interrupt && p.left >= 4 && memcmp(p.code, "\x48\x83\xc4\x08", 4) == 0)
+        p.code += 4, p.left -= 4, ++*pops;
     if (f->interrupt)
-        return left >= 2 && p[0] == 0x48 && p[1] == 0xcf ? RETURNS : NONE;
-    if (returns(p, left))
-        return RETURNS;
-    if (!jumps_out(p, left, behind))
-        return NONE;
-    if (*pops == 0)
-        return jump_leaves(f, p, behind);
-    for (i = 0; i < (unsigned)*pops; i++)
-        if (*pops > (int)f->num_pushed || order[i] != f->pushed[(unsigned)*pops - 1 - i])
-            return UNKNOWN;
-    return RETURNS;
+        return p.left >= 2 && p.code[0] == 0x48 && p.code[1] == 0xcf ? RETURNS : NONE;
+    return returns(p.code, p.left) ? RETURNS : judge_jump(f, &p, order, (unsigned)*pops);
 }
 
 /* Puts what holds in the epilogues of FUNCTION, whose code is at P, behind its prologue. Each byte is asked: where
@@ -551,7 +597,7 @@ static void put_epilogues(struct frame *f, const uint8_t *p, uint64_t size)
     int pops, rbp_at;
 
     for (i = f->at; i < size; i++) {
-        const enum epilogue found = find_epilogue(f, p + i, size - i, i, &pops, &rbp_at);
+        const enum epilogue found = find_epilogue(f, (struct place){p + i, size - i, i}, &pops, &rbp_at);
 
         if (found == NONE)
             continue;
@@ -588,7 +634,8 @@ bool pe_unwind(const struct pe *pe, const struct pe_functions *functions, struct
     for (i = 0; i < functions->num; i++) {
         const struct pe_function *function = &functions->list[i];
         const uint8_t *code = pe_loaded(pe, function->start, &left);
-        struct frame f = {pe, {NULL, 0}, 0, WORD, 0, 0, {0}, 0, X86_64_RSP, WORD, false, false, &budget};
+        struct frame f = {pe, functions,  {NULL, 0}, function->start, 0,     WORD,   0, 0, {0},
+                          0,  X86_64_RSP, WORD,      false,           false, &budget};
 
         if (!run_codes(&f, function)) {
             free(f.program.data);
