@@ -252,7 +252,7 @@ $(EFI)/$(1)-pe/app.efi: $(EFI_PE_SOURCES) port/baremetal/test/efi/efi.h $(BARE_H
 	cd $$(@D) && clang --target=$(1)-unknown-windows $$(EFI_PE_FLAGS) -c $(EFI_PE_SOURCES:%=$(CURDIR)/%)
 	lld-link /debug:dwarf /base:0 /subsystem:efi_application /entry:efi_start /nodefaultlib /out:$$@ \
 	    $(patsubst %.c,$$(@D)/%.o,$(notdir $(EFI_PE_SOURCES)))
-	build/tools/sfu-gen -q --small --derive $$@
+	build/tools/sfu-gen -q --small --find $$@
 
 CHECK_$(1) += efi-$(1)
 .PHONY: suite-efi-$(1)

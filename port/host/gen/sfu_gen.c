@@ -615,8 +615,10 @@ static void fail_without_cfi(struct image *image)
 
     if (image->pe != NULL)
         fail(
-            "no call frame information: .pdata, .eh_frame and .debug_frame are missing or empty. For aarch64 clang "
-            "writes .pdata with -funwind-tables. --find needs none: it reads the machine code");
+            "no call frame information: %s.eh_frame and .debug_frame are missing or empty%s. --find needs none: it "
+            "reads the machine code",
+            image->abi == SFU_AMD64 ? ".pdata, " : "",
+            image->abi == SFU_AMD64 ? "" : ", and the unwind codes of aarch64 are not read");
     if (place != NULL)
         fail("its call frame information is in the section %s, where no reader looks for it: a line of the linker "
              "script, such as *(.eh_frame), puts it there. Take that line out, and write at the end of the script "

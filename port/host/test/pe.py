@@ -377,7 +377,7 @@ def main():
         for level in ("-O0", "-Os", "-O2"):
             if kind != "aarch64 clang":
                 test("%s %s, unwind codes" % (kind, level), prologues, kind, compiler, [level])
-            test("%s %s, code and unwind codes agree" % (kind, level), agree, kind, compiler, [level])
+                test("%s %s, code and unwind codes agree" % (kind, level), agree, kind, compiler, [level])
         test("%s, code alone" % kind, without_codes, kind, compiler, ["-O2"])
         test("%s, in place" % kind, in_place, kind, compiler)
         test("%s, one more section" % kind, appended, kind, compiler)
