@@ -433,8 +433,8 @@ static int popped(const uint8_t *p, uint64_t left, unsigned *size)
 
 enum jump { NO_JUMP, JUMP_DIRECT, JUMP_INDIRECT };
 
-/* The jump that the LEFT bytes at P begin with, if it is one that may leave a function; of a direct one *BY is from P to
- * where it leads. Other indirect ones are those of jump tables. */
+/* The jump that the LEFT bytes at P begin with, if it is one that may leave a function; of a direct one *BY is from P
+ * to where it leads. Other indirect ones are those of jump tables. */
 static enum jump find_jump(const uint8_t *p, uint64_t left, int64_t *by)
 {
     const unsigned prefix = left >= 1 && (p[0] & 0xf8) == 0x48;
