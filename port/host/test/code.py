@@ -631,7 +631,8 @@ FAULTS = {
         ("state->reg[AMD64_RCX] = way_back;", ""),
         ("        state->globals = true;", ""),
         # Two SPs of one stack.
-        ("same_stack(&sp, other_sp) && !join", "false && !join"),
+        ("moved = same_stack(&sp, other_sp) &&", "moved = true &&"),
+        ("!join_values(state, other, &sp, other_sp, &less);", "join_values(state, other, &sp, other_sp, &less);"),
         ("a->base <= BASE_TRAP && b->base >= BASE_CFA &&", "a->base <= BASE_TRAP || b->base >= BASE_CFA &&"),
     )],
     "aarch64": [("aarch64.c", a, b) for a, b in (
