@@ -5,11 +5,19 @@
 #include "sfu_cycles.h"
 #include "sfu_symbols.h"
 
+/* A frame of the trace that is being printed. */
+struct seen {
+    uint32_t number; /* of the frame, + 1; 0: there is none */
+    sfu_addr lookup; /* its lookup PC */
+};
+
 static struct {
     const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
     struct sfu_range memory;
-    sfu_addr top; /* the SP where the last trace begins */
-    bool masking; /* interrupts are being masked, or that has faulted */
+    sfu_addr top;             /* the SP where the last trace begins */
+    sfu_reg_fn reg;           /* what open_data has set, before the image moved */
+    bool masking;             /* interrupts are being masked, or that has faulted */
+    struct seen last, before; /* the last frame, and the one in front of it */
     struct sfu_panic panic;
 #ifndef SFU_NO_SYMBOLS
     struct sfu_symbols symbols;
@@ -28,6 +36,11 @@ static const uint8_t *bytes_at(const struct sfu_link *data, uint64_t offset)
     return (const uint8_t *)(uintptr_t)address_at(data, offset);
 }
 
+static const struct sfu_link_memory *memory_of(const struct sfu_link *data)
+{
+    return (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
+}
+
 static bool is_in_part(const struct sfu_range *part, sfu_addr addr)
 {
     return part->low <= addr && addr <= part->high;
@@ -38,8 +51,7 @@ static bool is_in_part(const struct sfu_range *part, sfu_addr addr)
 static struct sfu_range part_at(sfu_addr addr)
 {
     const struct sfu_link *data = started.data;
-    const struct sfu_link_memory *memory =
-        (const struct sfu_link_memory *)(const void *)bytes_at(data, sizeof *data);
+    const struct sfu_link_memory *memory = memory_of(data);
     struct sfu_range found, part;
     uint64_t i;
 
@@ -72,6 +84,61 @@ static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): no object is known there */
     stack->bytes = (const void *)(uintptr_t)part.low;
     return true;
+}
+
+/* A sfu_print_filter_fn: notes the frames, and passes them on. */
+static void note_frame(struct sfu_print_cycle *cycle, const struct sfu_print_item *item)
+{
+    started.before.number = item != NULL ? started.last.number : 0;
+    started.before.lookup = started.last.lookup;
+    started.last.number = item != NULL ? item->number + 1 : 0;
+    started.last.lookup = item != NULL ? item->lookup : 0;
+#ifndef SFU_NO_CYCLES
+    sfu_print_cycles(cycle, item);
+#else
+    if (item != NULL)
+        cycle->each(cycle->ctx, item);
+#endif
+}
+
+/* The lookup PC of the frame that the walk has come from to FRAME, the walk's own; or 0. FRAME may be noted already. */
+static sfu_addr inner_lookup(const struct sfu_frame *frame)
+{
+    const struct seen *inner = started.last.number == frame->depth ? &started.last : &started.before;
+
+    return inner->number == frame->depth ? inner->lookup : 0;
+}
+
+/* What sfu-link says of where the entry that has the lookup PC keeps REG; or NULL. */
+static const struct sfu_link_saved *find_saved(sfu_addr lookup, uint32_t reg)
+{
+    const struct sfu_link *data = started.data;
+    const struct sfu_link_memory *memory = memory_of(data);
+    const struct sfu_link_saved *saved =
+        (const struct sfu_link_saved *)(const void *)(memory + (size_t)data->num_memory);
+    uint64_t i;
+
+    for (i = 0; i < data->num_saved; i++, saved++)
+        if (saved->reg == reg && lookup - address_at(data, saved->start) < saved->size)
+            return saved;
+    return NULL;
+}
+
+/* A sfu_reg_fn, for the frames that the printer's walk finds behind exception entries. */
+static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
+{
+    static const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    const struct sfu_link_saved *saved;
+    sfu_addr base;
+
+    (void)ctx;
+    if (frame != &started.panic.walk.frame || !frame->interrupted)
+        return -1;
+    saved = find_saved(inner_lookup(frame), reg);
+    if (saved == NULL)
+        return -1;
+    base = saved->by_interrupted != 0 ? frame->regs.sp : frame->saved;
+    return sfu_read_word(&started.panic.own, base + (sfu_addr)saved->offset, big, value);
 }
 
 #ifndef SFU_NO_SYMBOLS
@@ -112,14 +179,16 @@ static int open_data(const struct sfu_link *data)
     if (!good)
         return code;
     panic->own.find_stack = find_part;
+    if (panic->own.reg == started.reg) { /* not the caller's own */
+        started.reg = saved_register;
+        panic->own.reg = started.reg;
+    }
     panic->slide = (sfu_addr)((uintptr_t)data - (uintptr_t)data->address);
     panic->image = (const char *)bytes_at(data, data->image);
 #ifndef SFU_NO_SYMBOLS
     open_names(data);
 #endif
-#ifndef SFU_NO_CYCLES
-    panic->cycles = sfu_print_cycles;
-#endif
+    panic->cycles = note_frame;
     return code;
 }
 

@@ -37,12 +37,22 @@ struct sfu_link {
     uint64_t base;              /* what the functions of the names are relative to */
     uint64_t image;             /* the name of the image's file, with a 0 behind it */
     uint64_t num_memory;        /* how many struct sfu_link_memory follow */
-    uint64_t reserved;          /* 0 */
+    uint64_t num_saved;         /* how many struct sfu_link_saved follow behind those */
 };
 
 /* A part of the writable memory. */
 struct sfu_link_memory {
     uint64_t start, size;
+};
+
+/* SIZE bytes of code, from START on, of an exception entry, which keeps a register of what it has interrupted: at
+ * OFFSET from the entry's SP, or from the interrupted SP. */
+struct sfu_link_saved {
+    uint64_t start;
+    uint32_t size;
+    int32_t offset;
+    uint32_t reg;            /* its DWARF number */
+    uint32_t by_interrupted; /* 0: from the entry's SP */
 };
 
 /* The structure, of a type that a second copy of this file, made with PREFIX, can declare as well. */

@@ -143,7 +143,7 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
  * its state. */
 static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
 {
-    return at->base > BASE_NEAR ||
+    return (at->base > BASE_NEAR && !(state->names && at->base >= BASE_RETURN)) ||
            (at->base == BASE_NUMBER && (state->globals || (state->low_core && at->k >= 0 && at->k < LOW_CORE &&
                                                            k > -LOW_CORE && k < LOW_CORE)));
 }
@@ -308,6 +308,19 @@ void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_
     } else {
         code_trap_entry(cpu, state, kind);
     }
+}
+
+/* What a way of CODE begins with that KIND enters. What `syscall` has left in RCX and R11 is not what was there. */
+static void begin_way(const struct code *code, struct code_state *state, enum code_kind kind)
+{
+    const struct code_cpu *cpu = code->cpu;
+    unsigned i;
+
+    code_begin(cpu, state, kind);
+    state->names = code->naming && state->caller == CALLER_INTERRUPTED && kind != CODE_SYSCALL;
+    for (i = 0; i < CODE_REAL && state->names; i++)
+        if (i != cpu->sp && state->reg[i].base == BASE_UNKNOWN)
+            state->reg[i] = entry_value(i);
 }
 
 /* Whether VALUE is an address on the stack that SP is on. */
@@ -559,6 +572,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     }
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
+    less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->low_core, other->low_core);
     less |= join_either(&state->has_parted, other->has_parted);
@@ -733,6 +747,14 @@ static void load_many(const struct code_cpu *cpu, struct code_state *state, cons
                 load(state, at, k + cpu->word * (int64_t)num_below(mask, i));
 }
 
+/* Whether nobody knows where register REG points: it is as it was at the entry, or that is not known either. */
+static bool is_nowhere(const struct code_state *state, unsigned reg)
+{
+    const struct code_value value = state->names ? entry_value(reg) : unknown;
+
+    return state->reg[reg].base == BASE_UNKNOWN || same_value(&state->reg[reg], &value);
+}
+
 /* An entry stores SP where REG points, and nobody knows where that is: that gets a name, so that the word is known when
  * it is read there again. It has the name alone. */
 static void name_struct(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
@@ -740,7 +762,7 @@ static void name_struct(const struct code_cpu *cpu, struct code_state *state, co
     unsigned i;
 
     if (!has_pc(cpu) || state->caller != CALLER_INTERRUPTED || state->has_called || op->base == cpu->sp ||
-        op->base >= CODE_REAL || state->reg[op->base].base != BASE_UNKNOWN || op->last != op->reg ||
+        op->base >= CODE_REAL || !is_nowhere(state, op->base) || op->last != op->reg ||
         !is_on_stack(&state->reg[op->reg]) || !same_value(&state->reg[op->reg], &state->reg[cpu->sp]))
         return;
     for (i = 0; i < CODE_REGISTERS; i++)
@@ -1251,7 +1273,7 @@ void code_begin_at(struct code *code, uint64_t target, enum code_kind kind)
     struct code_state state;
     struct code_edge *edge;
 
-    code_begin(code->cpu, &state, kind);
+    begin_way(code, &state, kind);
     code_add_edge(code, target, &state);
     edge = find_edge(&code->edges, target);
     if (edge != NULL)
@@ -1264,7 +1286,7 @@ static struct code_edge **forget_edge(struct code *code, struct code_edge **at)
     struct code_edge *edge = *at;
 
     if (edge->begins != 0) {
-        code_begin(code->cpu, &edge->state, (enum code_kind)(edge->begins - 1));
+        begin_way(code, &edge->state, (enum code_kind)(edge->begins - 1));
         edge->bare = !leaves_address(code, &edge->state);
         return &edge->next;
     }
@@ -2612,7 +2634,7 @@ static void settle(struct run *r)
         go(r, r->seeds[i].pc, &r->seeds[i].state);
     if (r->unit->function) {
         if (r->unit->trap)
-            code_trap_entry(r->code->cpu, &state, r->unit->error ? CODE_ERROR : CODE_TRAP);
+            begin_way(r->code, &state, r->unit->error ? CODE_ERROR : CODE_TRAP);
         else
             code_entry(r->code->cpu, &state);
         go(r, r->unit->start, &state);

@@ -264,6 +264,7 @@ struct code_state {
     bool has_called;   /* others have run since the entry, who may have decided to switch */
     bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
     bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
+    bool names;        /* what registers had when an interrupt came has names: no stack is where those point */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
@@ -426,6 +427,7 @@ struct code {
     struct code_vector *vectors;
     size_t num_vectors;
     bool far_jumps_done; /* x86_64: those of 32-bit code have been looked for */
+    bool naming;         /* interrupts begin with names for what registers have */
     bool changed;        /* a unit has */
     bool switch_ended;   /* a way behind a switch to another stack has, or otherwise */
 };
@@ -519,6 +521,15 @@ struct code_entry_point {
     const char *text; /* if DESCRIBED and EXACT: as it was named */
 };
 
+/* From START up to END, which has a call, an interrupt's entry keeps what register REG had when it came: at OFFSET from
+ * SP or, BY_CALLER, from the SP of what was interrupted. */
+struct code_saved {
+    uint64_t start, end;
+    int32_t offset;
+    uint8_t reg;
+    bool by_caller;
+};
+
 struct code_how {
     bool derive; /* code without CFI gets rows, too */
     bool find;   /* entries that are not named are found */
@@ -531,6 +542,9 @@ struct code_how {
      * NAMED is not NULL, that is another kind for the same code, which cannot be. May be NULL. */
     void (*entered)(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
                     const char *why);
+    /* Takes where entries keep registers of what they have interrupted: of the registers that rows need, where the
+     * entries call. May be NULL. */
+    void (*saved)(void *ctx, const struct code_saved *saved);
     void *ctx;
 };
 

@@ -1211,8 +1211,7 @@ static void spread(const struct code *code, bool *marked, bool back)
     free(work);
 }
 
-/* Forgets what has come to the units of FROM and to what jumps lead to from there: it comes anew. */
-static void forget_ways(struct code *code, bool *from)
+void code_forget_ways(struct code *code, bool *from)
 {
     size_t i;
 
@@ -1461,7 +1460,7 @@ bool code_find_uncalled(struct code *code, const struct code_how *how)
 
     if (any) {
         memcpy(from, lost, code->num_units * sizeof *from);
-        forget_ways(code, from);
+        code_forget_ways(code, from);
     }
     for (i = 0; i < code->num_units && any; i++)
         if (lost[i])

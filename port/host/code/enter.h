@@ -58,6 +58,10 @@ enum code_bearing code_bears_out(struct code *code, uint64_t addr, const struct 
  * forgotten. Returns whether there are any. */
 bool code_find_uncalled(struct code *code, const struct code_how *how);
 
+/* Forgets what has come to the units that FROM marks and to what jumps lead to from there, and marks those, too: it
+ * comes anew when the units that are dirty are run. */
+void code_forget_ways(struct code *code, bool *from);
+
 /* Takes notice if the instruction FACT, at PC, sets a register of the CPU that says where it enters. */
 void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
                         const struct code_state *state);

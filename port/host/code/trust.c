@@ -1275,6 +1275,271 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
     }
 }
 
+/* ---- What interrupts' entries save ----------------------------------------------------------------------------- */
+
+/*
+ * The rows of an entry say where the interrupted PC, SP and FP are. Rows of the interrupted function may need other
+ * registers, RA above all. So the entries, and what they lead to, are followed once more, with a name for what each
+ * register had: where a word has that name, the entry has saved the register, and has not written there since, on any
+ * way. Nothing else is taken from these runs.
+ */
+
+/* Where the registers are at an instruction. */
+struct kept_registers {
+    uint64_t start, end;
+    bool calls;
+    enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER } by[CODE_REAL];
+    int32_t offset[CODE_REAL];
+};
+
+struct keeper {
+    struct trust trust;
+    uint32_t needed; /* registers, a bit each */
+    struct kept_registers *list;
+    size_t num;
+};
+
+/* Notes in the NEEDED of CTX, a pointer to it, the registers that ROW counts from. A cfi_row_fn. */
+static void need_registers(void *ctx, const struct cfi_row *row)
+{
+    const struct sfu_rule *rules[] = {&row->cfa, &row->ra, &row->fp};
+    uint32_t *needed = ctx;
+    unsigned i;
+
+    for (i = 0; i < 3 && row->kind == CFI_RULES; i++)
+        if (is_register(rules[i]) && rules[i]->control >> RULE_NUMBER < CODE_REAL)
+            *needed |= 1u << (rules[i]->control >> RULE_NUMBER);
+}
+
+/* The registers, besides SP and FP, that rows of interrupted functions may need. */
+static uint32_t needed_registers(const struct code *code)
+{
+    const struct code_cpu *cpu = code->cpu;
+    uint32_t needed = cpu->link ? 1u << cpu->ra : 0;
+    size_t i, k;
+
+    for (i = 0; i < code->cfi->num_fdes; i++)
+        cfi_rows(code->cfi, &code->cfi->fdes[i], need_registers, &needed);
+    for (i = 0; i < code->num_units; i++)
+        for (k = 0; k < code->units[i].num_rows; k++)
+            need_registers(&needed, &code->units[i].rows[k]);
+    return needed & ~(1u << cpu->sp | 1u << cpu->fp);
+}
+
+/* Notes in KEPT where STATE has what register REG had when the interrupt came. A word that counts from the SP of what
+ * was interrupted lies below that. */
+static void find_kept(const struct code_cpu *cpu, const struct code_state *state, unsigned reg,
+                      struct kept_registers *kept)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    const int64_t caller_sp = cpu->old_psw != 0 ? cpu->sp_at_entry : 0;
+    unsigned i;
+
+    for (i = 0; i < state->num && kept->by[reg] != KEPT_BY_SP; i++) {
+        const struct code_slot *slot = &state->slot[i];
+
+        if (!is_at(&slot->value, BASE_ENTRY + reg, 0, false))
+            continue;
+        if (slot->base == sp->base && sp->base >= BASE_CFA && slot->k >= sp->k && fits(slot->k - sp->k)) {
+            kept->by[reg] = KEPT_BY_SP;
+            kept->offset[reg] = (int32_t)(slot->k - sp->k);
+        } else if ((slot->base == BASE_CFA || (slot->base == BASE_TRAP && state->trap_is_cfa)) &&
+                   slot->k < caller_sp && fits(slot->k - caller_sp)) {
+            kept->by[reg] = KEPT_BY_CALLER;
+            kept->offset[reg] = (int32_t)(slot->k - caller_sp);
+        }
+    }
+}
+
+/* Takes where the needed registers are at an instruction that has a row. */
+static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+{
+    struct keeper *k = ctx;
+    struct trust *t = &k->trust;
+    struct kept_registers kept = {.start = pc, .end = pc + fact->size, .calls = fact->flow == CODE_CALL};
+    struct code_state held;
+    const struct view v = view_of(t->code, fact, state, &held);
+    struct cfi_row row;
+    unsigned reg;
+
+    if (fact->size == 0 || fact->link != 0 || !state->names || state->caller != CALLER_INTERRUPTED ||
+        !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, v.held, &row))
+        return;
+    for (reg = 0; reg < CODE_REAL; reg++)
+        if (k->needed >> reg & 1)
+            find_kept(t->cpu, v.held, reg, &kept);
+    k->list = grow(k->list, k->num, sizeof *k->list);
+    k->list[k->num++] = kept;
+}
+
+/* Functions of struct code_watch, whose CTX is a keeper. */
+static bool keep_boundary(void *ctx, uint64_t pc, uint64_t next)
+{
+    return is_boundary(&((struct keeper *)ctx)->trust, pc, next);
+}
+
+static bool keep_admit(void *ctx, uint64_t pc, struct code_state *state)
+{
+    return admit(&((struct keeper *)ctx)->trust, pc, state);
+}
+
+static bool keep_agrees(void *ctx, uint64_t pc, const struct code_state *state)
+{
+    return agrees(&((struct keeper *)ctx)->trust, pc, state);
+}
+
+static bool keep_restores(void *ctx, uint64_t next, unsigned reg)
+{
+    return restores(&((struct keeper *)ctx)->trust, next, reg);
+}
+
+static int64_t keep_pops(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state)
+{
+    return pops(&((struct keeper *)ctx)->trust, next, fact, state);
+}
+
+/* Runs UNIT as compare_unit does, and leaves its rows alone. */
+static void keep_unit(struct code *code, struct code_unit *unit, struct keeper *k)
+{
+    const struct code_watch watch = {keep, keep_boundary, keep_admit, keep_agrees, keep_restores, keep_pops, k};
+    struct trust *t = &k->trust;
+
+    memset(t, 0, sizeof *t);
+    t->code = t->all = code;
+    t->unit = unit;
+    t->cpu = code->cpu;
+    t->alone = unit->fde == NULL || unit->trap;
+    k->num = 0;
+    if (unit->fde != NULL) {
+        struct cfi_fde fde = *unit->fde;
+
+        fde.rows = NULL;
+        fde.num_rows = 0;
+        cfi_rows(code->cfi, &fde, collect, &t->cfi);
+        (void)extend_outermost(t);
+    }
+    code_run(code, unit, &watch);
+    if (unit->overlaps)
+        k->num = 0;
+    code_end_switches(code);
+    free(t->cfi.list);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct kept_registers *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Whether each needed register that CALL has is in the same place in KEPT. */
+static bool keeps_all(const struct keeper *k, const struct kept_registers *kept, const struct kept_registers *call)
+{
+    unsigned reg;
+
+    for (reg = 0; reg < CODE_REAL; reg++)
+        if (k->needed >> reg & 1 && call->by[reg] != KEPT_NOT &&
+            (kept->by[reg] != call->by[reg] || kept->offset[reg] != call->offset[reg]))
+            return false;
+    return true;
+}
+
+/* Gives what holds at each call of the unit that has been run, and as far in front of it and behind it as it does. */
+static void give_kept(struct keeper *k, const struct code_how *how)
+{
+    size_t i, first, last = 0;
+    unsigned reg;
+
+    if (k->num > 0)
+        qsort(k->list, k->num, sizeof *k->list, by_place);
+    for (i = 0; i<k->num; i = last> i ? last : i + 1) {
+        const struct kept_registers *call = &k->list[i];
+
+        if (!call->calls)
+            continue;
+        for (first = i; first > last && k->list[first - 1].end == k->list[first].start &&
+                        keeps_all(k, &k->list[first - 1], call);)
+            first--;
+        for (last = i + 1;
+             last < k->num && k->list[last - 1].end == k->list[last].start && keeps_all(k, &k->list[last], call);)
+            last++;
+        for (reg = 0; reg < CODE_REAL; reg++)
+            if (call->by[reg] != KEPT_NOT)
+                how->saved(how->ctx,
+                           &(struct code_saved){k->list[first].start, k->list[last - 1].end, call->offset[reg],
+                                                (uint8_t)reg, call->by[reg] == KEPT_BY_CALLER});
+    }
+}
+
+/* Whether an interrupt enters UNIT. */
+static bool is_entered(const struct code_unit *unit)
+{
+    const struct code_edge *edge;
+
+    for (edge = unit->edges; edge != NULL; edge = edge->next)
+        if (edge->begins != 0 && edge->begins - 1 != CODE_CALLED && edge->begins - 1 != CODE_START)
+            return true;
+    return unit->function && unit->trap;
+}
+
+/* Runs units until nothing changes any more. Returns whether that is so. */
+static bool keep_all(struct code *code, struct keeper *k)
+{
+    bool again = true, settled = true;
+    size_t i;
+
+    while (again) {
+        again = false;
+        settled = true;
+        for (i = 0; i < code->num_units; i++) {
+            struct code_unit *unit = &code->units[i];
+
+            settled &= !unit->dirty || unit->runs < MAX_RUNS;
+            if (!unit->dirty || unit->runs == MAX_RUNS)
+                continue;
+            again = true;
+            unit->dirty = false;
+            unit->runs++;
+            keep_unit(code, unit, k);
+        }
+        if (code->changed)
+            call_changed(code);
+    }
+    return settled;
+}
+
+/* Gives where the entries of interrupts keep registers. Nobody asks for the units' edges behind that. */
+static void find_saved(struct code *code, const struct code_how *how)
+{
+    bool *from = zeroed(code->num_units, sizeof *from), *dirty = zeroed(code->num_units, sizeof *dirty);
+    struct keeper k = {.needed = needed_registers(code)};
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        dirty[i] = code->units[i].dirty;
+        code->units[i].dirty = false;
+        code->units[i].runs = 0;
+        from[i] = is_entered(&code->units[i]);
+        any |= from[i];
+    }
+    code->naming = true;
+    if (any && k.needed != 0) {
+        code_forget_ways(code, from);
+        any = keep_all(code, &k);
+    }
+    for (i = 0; i < code->num_units && any && k.needed != 0; i++)
+        if (from[i] && !dirty[i]) {
+            keep_unit(code, &code->units[i], &k);
+            give_kept(&k, how);
+        }
+    for (i = 0; i < code->num_units; i++)
+        code->units[i].dirty = dirty[i];
+    free(k.list);
+    free(from);
+    free(dirty);
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
@@ -1316,6 +1581,8 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
             (code.reports[i].corrected > 0 || code.reports[i].doubted > 0 || code.units[i].num_lost > 0))
             how->found(how->ctx, &code.units[i], &code.reports[i]);
     }
+    if (how->saved != NULL)
+        find_saved(&code, how);
     add_derived(&code, how, report);
     code_free(&code);
     return true;

@@ -754,6 +754,23 @@ static void put_without(void)
     putchar(']');
 }
 
+/* Where entries of interrupts keep registers of what they have interrupted. */
+static struct code_saved *saved;
+static size_t num_saved;
+
+static void put_saved(void)
+{
+    size_t i;
+
+    printf(",\n \"saved\": [");
+    for (i = 0; i < num_saved; i++)
+        printf("%s\n  {\"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
+               ", \"register\": %u, \"from\": \"%s\", \"offset\": %" PRId32 "}",
+               i > 0 ? "," : "", saved[i].start, saved[i].end - saved[i].start, saved[i].reg,
+               saved[i].by_caller ? "interrupted" : "sp", saved[i].offset);
+    putchar(']');
+}
+
 /* TABLES has functions by address, none twice. */
 static struct share measure_code(struct image *image, const struct tables *tables)
 {
@@ -833,6 +850,7 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                good, tables->below_sp, tables->epilogue, tables->plt, tables->kept, spans->dropped, share->code,
                share->described);
         put_without();
+        put_saved();
         return;
     }
     if (options.quiet)
@@ -959,12 +977,21 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
                 image->abi == SFU_ARM ? "call or :start; an exception's entry needs a trap hook" : "KIND");
 }
 
+/* A function of struct code_how. */
+static void add_saved(void *ctx, const struct code_saved *found)
+{
+    (void)ctx;
+    saved = grow(saved, num_saved, sizeof *saved);
+    saved[num_saved++] = *found;
+}
+
 /* What the machine code says beside the CFI, or where there is none. */
 static void read_machine_code(struct input *in)
 {
     struct entries points;
     struct code_how how = {options.derive, options.find,   NULL,        0,
-                           &in->kept,      add_correction, say_entered, &in->image};
+                           &in->kept,      add_correction, say_entered, options.json && options.derive ? add_saved : NULL,
+                           &in->image};
 
     if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))
         fail("%s", points.error);

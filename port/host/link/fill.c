@@ -102,19 +102,69 @@ void fill_memory(struct image *image, struct memory *memory)
     free(objects.list);
 }
 
+/* ---- Saved registers ------------------------------------------------------------------------------------------- */
+
+/* The number behind KEY in the text from AT on, which has it. */
+static uint64_t number_behind(const char *at, const char *key)
+{
+    const char *value = strstr(at, key);
+
+    return value != NULL ? strtoull(value + strlen(key), NULL, 0) : 0;
+}
+
+void fill_read_saved(const char *json, struct saved *saved)
+{
+    static const char start[] = "\n  {\"pc\": \"";
+    const char *at = json != NULL ? strstr(json, "\"saved\": [") : NULL;
+
+    *saved = (struct saved){NULL, 0};
+    at = at != NULL ? strchr(at, '\n') : NULL;
+    while (at != NULL && strncmp(at, start, sizeof start - 1) == 0) {
+        const char *next = strchr(at + 1, '\n'), *by_caller = strstr(at, "\"interrupted\"");
+
+        saved->list = grow(saved->list, saved->num, sizeof *saved->list);
+        saved->list[saved->num++] = (struct saved_register){
+            number_behind(at, "\"pc\": \""), number_behind(at, "\"bytes\": "), number_behind(at, "\"offset\": "),
+            (unsigned)number_behind(at, "\"register\": "), by_caller != NULL && next != NULL && by_caller < next};
+        at = next;
+    }
+}
+
 /* ---- Facts ----------------------------------------------------------------------------------------------------- */
 
 enum { NUM_WORDS = 10 }; /* in front of the memory: 8 bytes each */
 
-size_t fill_facts_size(const struct memory *memory, const char *called)
+/* Where the saved registers are, and the image's name behind them. */
+static size_t saved_at(const struct memory *memory)
 {
-    return 8 * NUM_WORDS + 16 * memory->num + strlen(called) + 1;
+    return 8 * NUM_WORDS + 16 * memory->num;
+}
+
+static size_t name_at(const struct memory *memory, const struct saved *saved)
+{
+    return saved_at(memory) + 24 * saved->num;
+}
+
+size_t fill_facts_size(const struct memory *memory, const struct saved *saved, const char *called)
+{
+    return name_at(memory, saved) + strlen(called) + 1;
+}
+
+/* Writes REG at P, in the facts at the address HERE. */
+static void put_saved(uint8_t *p, bool big, uint64_t here, const struct saved_register *reg)
+{
+    store_number(p, 8, big, reg->start - here);
+    store_number(p + 8, 4, big, reg->size);
+    store_number(p + 12, 4, big, reg->offset & UINT32_MAX);
+    store_number(p + 16, 4, big, reg->reg);
+    store_number(p + 20, 4, big, reg->by_caller);
 }
 
 void fill_facts(uint8_t *facts, const struct image *image, const struct place *place, const struct room *room,
-                const struct memory *memory, const struct names *names, const char *called)
+                const struct memory *memory, const struct saved *saved, const struct names *names,
+                const char *called)
 {
-    const size_t text = 8 * NUM_WORDS + 16 * memory->num, names_at = (room->facts + 7) / 8 * 8;
+    const size_t text = name_at(memory, saved), names_at = (room->facts + 7) / 8 * 8;
     const uint64_t words[NUM_WORDS - 1] = {place->addr,
                                            place->tables - place->addr,
                                            place->tables_size,
@@ -123,7 +173,7 @@ void fill_facts(uint8_t *facts, const struct image *image, const struct place *p
                                            names->base - place->addr,
                                            text,
                                            memory->num,
-                                           0};
+                                           saved->num};
     size_t i;
 
     memcpy(facts, "sfulink1", 8);
@@ -134,5 +184,7 @@ void fill_facts(uint8_t *facts, const struct image *image, const struct place *p
         store_number(facts + 8 * NUM_WORDS + 16 * i + 8, 8, image->big,
                      memory->list[i].end - memory->list[i].start);
     }
+    for (i = 0; i < saved->num; i++)
+        put_saved(facts + saved_at(memory) + 24 * i, image->big, place->addr, &saved->list[i]);
     memcpy(facts + text, called, strlen(called) + 1);
 }

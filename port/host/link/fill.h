@@ -32,11 +32,28 @@ struct memory {
 /* A variable that is large enough for a stack is a part of its own; so is what lies between two of them. */
 void fill_memory(struct image *image, struct memory *memory);
 
+/* From START on, SIZE bytes of code of an exception's entry keep a register of what was interrupted: REG, at OFFSET
+ * from SP, or, BY_CALLER, from the interrupted SP. */
+struct saved_register {
+    uint64_t start, size, offset; /* OFFSET modulo 2^64 */
+    unsigned reg;
+    bool by_caller;
+};
+
+struct saved {
+    struct saved_register *list;
+    size_t num;
+};
+
+/* Reads them from JSON, what sfu-gen has printed. The list is to be freed. */
+void fill_read_saved(const char *json, struct saved *saved);
+
 /* How large the facts are. CALLED: the image's file name, for addr2line. */
-size_t fill_facts_size(const struct memory *memory, const char *called);
+size_t fill_facts_size(const struct memory *memory, const struct saved *saved, const char *called);
 
 /* Writes the facts into FACTS, which has room for fill_facts_size zeros. */
 void fill_facts(uint8_t *facts, const struct image *image, const struct place *place, const struct room *room,
-                const struct memory *memory, const struct names *names, const char *called);
+                const struct memory *memory, const struct saved *saved, const struct names *names,
+                const char *called);
 
 #endif

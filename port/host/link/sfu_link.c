@@ -311,16 +311,25 @@ static void run_gen(const char *const *more, size_t num, struct said *said)
     }
 }
 
-/* How many bytes the tables need. */
-static uint64_t gen_size(void)
+/* The number behind KEY in the JSON that sfu-gen has printed. */
+static uint64_t number_of(const char *json, const char *key)
 {
-    static const char *const more[] = {"--quiet", "--size"};
+    const char *at = json != NULL ? strstr(json, key) : NULL;
+
+    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* How many bytes the tables need. Reads what entries save into SAVED. */
+static uint64_t gen_size(struct saved *saved)
+{
+    static const char *const more[] = {"--quiet", "--size", "--json"};
     struct said said;
     uint64_t size;
 
-    run_gen(more, 2, &said);
+    run_gen(more, 3, &said);
     print_called(said.err);
-    size = said.out != NULL ? strtoull(said.out, NULL, 10) : 0;
+    size = number_of(said.out, "\"bytes\": ");
+    fill_read_saved(said.out, saved);
     said_free(&said);
     return size;
 }
@@ -331,6 +340,7 @@ struct needs {
     bool asked; /* the image has the section */
     struct place place;
     struct memory memory;
+    struct saved saved;
     struct names names;
 };
 
@@ -420,18 +430,11 @@ static void read_needs(struct image *image, struct needs *needs)
 static void free_needs(struct needs *needs)
 {
     free(needs->memory.list);
+    free(needs->saved.list);
     free(needs->names.bytes);
 }
 
 /* ---- What comes out -------------------------------------------------------------------------------------------- */
-
-/* The number behind KEY in the JSON that sfu-gen has printed. */
-static uint64_t number_of(const char *json, const char *key)
-{
-    const char *at = json != NULL ? strstr(json, key) : NULL;
-
-    return at != NULL ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
 
 /* Prints VALUE with commas into TEXT of 32 bytes. */
 static const char *with_commas(uint64_t value, char *text)
@@ -696,7 +699,7 @@ static void fill(const struct image *image, const struct needs *needs, const uin
     bool good;
     int fd = open(job.image, O_WRONLY | O_CLOEXEC);
 
-    fill_facts(facts, image, &needs->place, &job.room, &needs->memory, &needs->names, called);
+    fill_facts(facts, image, &needs->place, &job.room, &needs->memory, &needs->saved, &needs->names, called);
     good = fd >= 0 && overwrite_file(fd, facts, job.room.facts, at) &&
            overwrite_file(fd, needs->names.bytes, needs->names.size, at + (job.room.facts + 7) / 8 * 8) &&
            overwrite_file(fd, tables, tables_size, at + object_tables(&job.room));
@@ -715,7 +718,8 @@ enum { SPARE = 32 };
 static bool make_room(const struct needs *needs, uint64_t tables)
 {
     struct room *room = &job.room, before = *room;
-    const size_t facts = needs->asked ? fill_facts_size(&needs->memory, base_name(job.command.output)) : 0;
+    const char *called = base_name(job.command.output);
+    const size_t facts = needs->asked ? fill_facts_size(&needs->memory, &needs->saved, called) : 0;
     const uint64_t script = job.script_room;
 
     if (facts > room->facts)
@@ -745,6 +749,7 @@ static struct {
     uint8_t *tables;
     size_t size;
     uint64_t addr;
+    uint64_t moved; /* by so much the code has moved since sfu-gen has read it */
 } last;
 
 static void forget_last(void)
@@ -769,7 +774,18 @@ static bool take_last(const struct linked *now, uint64_t addr)
         !moved_tables(last.tables, last.size, now->image->big, last.addr, addr, code))
         return false;
     last.addr = addr;
+    last.moved += code;
     return true;
+}
+
+/* What sfu-gen has said of saved registers, where the code is now. */
+static void read_saved(struct needs *needs)
+{
+    size_t i;
+
+    fill_read_saved(last.said.out, &needs->saved);
+    for (i = 0; i < needs->saved.num; i++)
+        needs->saved.list[i].start += last.moved;
 }
 
 /* Makes tables for ADDR. They are then the last ones. */
@@ -795,6 +811,7 @@ static bool make_own(struct image *image, struct needs *needs)
 
     if (!take_last(&now, addr))
         make_last(addr);
+    read_saved(needs);
     needs->place.tables = addr;
     needs->place.tables_size = last.size;
     if (!make_room(needs, last.size)) {
@@ -817,7 +834,9 @@ static bool make_in_script(struct image *image, struct needs *needs)
     const struct section *section = image_tables(image);
     struct said json;
 
-    if (!make_room(needs, job.command.has_room ? gen_size() : 0))
+    const uint64_t size = needs->asked || job.command.has_room ? gen_size(&needs->saved) : 0;
+
+    if (!make_room(needs, size))
         return false;
     if (section != NULL) {
         needs->place.tables = section->addr;

@@ -8,7 +8,7 @@
 
 bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans, bool find)
 {
-    const struct code_how how = {find, find, NULL, 0, NULL, NULL, NULL, NULL};
+    const struct code_how how = {find, find, NULL, 0, NULL, NULL, NULL, NULL, NULL};
     struct code_report report;
 
     if (cfi->image != NULL)

@@ -12,7 +12,9 @@ import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, "test/lib")
+sys.path.insert(1, "port/host/test")
 from check import finish, must, run, test
+from saved import BEGIN, check_saved
 
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
@@ -47,9 +49,14 @@ START = "boot64" if CPU == "x86_64" else "start"
 # The functions of each trace, without offsets; kernel.c is the truth. * stands for repeated frames.
 PANIC = ["panic", "recurse", "recurse", "recurse", "recurse", "kernel_main", START]
 FAULT = ["leaf", "broken", "kernel_main", START]
-# Of 32-bit ARM sfu-gen makes no rows for entries of the A profile: the trace ends there, and says so.
-HANDLER = ["panic", "handle", ENTRY] if CPU == "arm" else \
-    ["panic", "handle", ENTRY, "broken [interrupted]", "kernel_main", START]
+# From the handlers, what they have interrupted: a function with a frame; a leaf function, whose return address is in
+# its register; a function in front of its prologue, behind it, a leaf function called by it, and it in its epilogue.
+OUTER = ["interrupted", "kernel_main", START]
+HANDLERS = [["broken [interrupted]", "kernel_main", START], ["leaf [interrupted]", *OUTER],
+            ["prologue [interrupted]", *OUTER], ["prologue [interrupted]", *OUTER],
+            ["leaf [interrupted]", "prologue", *OUTER], ["prologue [interrupted]", *OUTER]]
+# A leaf function is interrupted in a handler that has interrupted one.
+NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
 
 
 def traces(text):
@@ -112,10 +119,16 @@ def script(name, change):
     return WORK + "/" + name
 
 
-def expect(text, mark):
+def expect(text, mark, nested):
     found = traces(text)
-    handler = [frame + mark if frame.endswith("[interrupted]") else frame for frame in HANDLER]
-    must(found == [(PANIC, 1), (FAULT, 1), (handler, -13 if CPU == "arm" else 1)], "%s in %s" % (found, text))
+    handlers = [["panic", "handle", ENTRY, *(f + mark if f.endswith("[interrupted]") else f for f in frames)]
+                for frames in (HANDLERS + [NESTED] if nested else HANDLERS)]
+    wanted = [(PANIC, 1), (FAULT, 1), *((handler, 1) for handler in handlers)]
+    if CPU == "arm":  # sfu-gen makes no rows for entries of the A profile: the trace ends there, and says so
+        wanted[2:] = [(handler[:3], -13) for handler in handlers]
+    must(len(found) == len(wanted), "%d traces in %s" % (len(found), text))
+    for a, b in zip(found, wanted):
+        must(a == b, "%s, not %s, in %s" % (a, b, text))
 
 
 def facts(data):
@@ -144,7 +157,7 @@ def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
         image)
     true_tables(image)
-    expect(boot(image), mark)
+    expect(boot(image), mark, not any("FAULT_STACK" in flag for flag in flags))
 
 
 def made_once():
@@ -172,6 +185,11 @@ def no_such_mode():
     must(found == [(["sfu_link_print", *PANIC], 1)], str(found))
 
 
+def saved_for_sure():
+    wrong = check_saved(GEN, CPU, WORK)
+    must(not wrong, "\n".join(wrong))
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
@@ -187,6 +205,8 @@ def main():
             test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
                  ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
     test(CPU + ": sfu-gen runs once", made_once)
+    if CPU in BEGIN:
+        test(CPU + ": what entries save is proven", saved_for_sure)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
     if CPU in ("x86_64", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x

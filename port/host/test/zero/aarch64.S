@@ -26,6 +26,17 @@ vectors:
 hang:
     b hang
 
+    .globl prologue
+prologue:
+    brk #0
+    stp x29, x30, [sp, #-32]!
+    brk #0
+    mov w0, #1
+    bl leaf
+    ldp x29, x30, [sp], #32
+    brk #0
+    ret
+
 sync_entry:
     sub sp, sp, #272
     stp x0, x1, [sp]

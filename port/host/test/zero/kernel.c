@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A kernel as people write them: without unwind flags, tables, lists of entries or names in its linker script. It
- * prints three traces: from panic(), of a fault, and from panic() in the handler of a fault.
+ * prints traces: from panic(), of a fault, and from panic() in the handler of faults.
  */
 #include "sfu_panic.h"
 #include MACHINE
@@ -21,7 +21,7 @@ static void say(const char *text)
         put(NULL, *text++);
 }
 
-static volatile int sink, nested;
+static volatile int sink, nested, deep;
 
 step void panic(const char *why);
 step void panic(const char *why)
@@ -44,6 +44,13 @@ step int recurse(int n)
     return array[n] + sink;
 }
 
+step int leaf(int n);
+step int leaf(int n)
+{
+    FAULT;
+    return n + sink;
+}
+
 /* The handler of a fault, with the registers that the entry has saved. */
 void handle(struct frame *frame);
 step void handle(struct frame *frame)
@@ -56,18 +63,14 @@ step void handle(struct frame *frame)
         for (;;)
             sink++;
 #endif
+    } else if (deep != 0) {
+        deep = 0;
+        sink += leaf(1);
     } else {
         panic("in a handler\n");
     }
     FRAME_PC(frame) += FAULT_SIZE;
     sink++;
-}
-
-step int leaf(int n);
-step int leaf(int n)
-{
-    FAULT;
-    return n + sink;
 }
 
 step int broken(int n);
@@ -80,6 +83,21 @@ step int broken(int n)
     return array[n] + sink;
 }
 
+/* A fault in front of the prologue, one behind it, one in a leaf function that it calls, and one in the epilogue. */
+void prologue(void);
+
+step int interrupted(int n);
+step int interrupted(int n)
+{
+    sink += leaf(n);
+    prologue();
+#ifndef FAULT_STACK /* a second fault would overwrite the first one's frame */
+    deep = 1;
+    sink += leaf(n);
+#endif
+    return sink;
+}
+
 void kernel_main(void);
 void kernel_main(void)
 {
@@ -88,6 +106,7 @@ void kernel_main(void)
         say("no tables\n");
     sink += recurse(3);
     sink += broken(3);
+    sink += interrupted(3);
     say("DONE\n");
     for (;;)
         continue;

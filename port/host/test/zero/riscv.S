@@ -17,6 +17,19 @@ start:
 1:  j 1b
 
     .text
+    .globl prologue
+prologue:
+    ecall
+    addi sp, sp, -4*WORD
+    ecall
+    STORE ra, 3*WORD(sp)
+    li a0, 1
+    call leaf
+    LOAD ra, 3*WORD(sp)
+    ecall
+    addi sp, sp, 4*WORD
+    ret
+
     .macro each what
     .irp n, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
     \what x\n, \n*WORD(sp)
@@ -42,8 +55,12 @@ trap_entry:
 #endif
     csrr t0, mepc
     STORE t0, 32*WORD(sp)
+    csrr t0, mstatus
+    STORE t0, 33*WORD(sp)
     mv a0, sp
     call handle
+    LOAD t0, 33*WORD(sp)
+    csrw mstatus, t0
     LOAD t0, 32*WORD(sp)
     csrw mepc, t0
     LOAD ra, 1*WORD(sp)

@@ -8,7 +8,25 @@ start:
 1:  j 1b
     .skip 2048                          /* QEMU writes the command line here */
 
+    .macro fault
+    lghi %r1, 0
+    lghi %r4, 0
+    lghi %r5, 1
+    dlgr %r4, %r1
+    .endm
     .text
+    .globl prologue
+prologue:
+    fault
+    stmg %r14, %r15, 112(%r15)
+    aghi %r15, -160
+    fault
+    lghi %r2, 1
+    brasl %r14, leaf
+    lmg %r14, %r15, 272(%r15)
+    fault
+    br %r14
+
     .globl program_entry
 program_entry:
     stmg %r0, %r15, 0x200

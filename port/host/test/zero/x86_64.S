@@ -45,6 +45,23 @@ boot64:
     hlt
 
     .text
+    .globl prologue
+prologue:
+    int3
+    nop
+    nop
+    push %rbx
+    int3
+    nop
+    nop
+    mov $1, %edi
+    call leaf
+    pop %rbx
+    int3
+    nop
+    nop
+    ret
+
     .globl invalid_entry
 invalid_entry:
     push %rax

@@ -36,11 +36,13 @@ static inline void machine_init(void)
     const uint64_t to = (uint64_t)invalid_entry;
 
     gates[6] = (struct gate){(uint16_t)to, 8, 0x8e00, (uint16_t)(to >> 16), (uint32_t)(to >> 32), 0};
+    gates[3] = gates[6];
 #ifdef FAULT_STACK
     static uint32_t tss[26];
     const uint64_t stack = (uint64_t)FAULT_STACK, at = (uint64_t)tss;
 
-    gates[6].kind |= 1; /* the first stack of the TSS's table */
+    gates[3].kind |= 1; /* the first stack of the TSS's table */
+    gates[6].kind |= 1;
     tss[9] = (uint32_t)stack;
     tss[10] = (uint32_t)(stack >> 32);
     gdt[2] = (sizeof tss - 1) | (at & 0xffffff) << 16 | 0x89ull << 40 | (at >> 24 & 0xff) << 56;

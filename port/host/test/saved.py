@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""Exception entries, and where each keeps the return address of what it has interrupted at its call of handle: from SP,
+from the interrupted SP, or nowhere for sure. The text says where; it is the truth."""
+import json
+import subprocess
+
+AARCH64_END = """
+    mrs x1, elr_el1
+    str x1, [sp, #248]
+    mov x0, sp
+    bl handle
+    ldr x1, [sp, #248]
+    msr elr_el1, x1
+    ldp x29, x30, [sp, #232]
+    ldp x0, x1, [sp]
+    add sp, sp, #272
+    eret
+"""
+RISCV_END = """
+    csrr t0, mepc
+    sd t0, 16(sp)
+    call handle
+    ld t0, 16(sp)
+    csrw mepc, t0
+    ld t0, 24(sp)
+    ld ra, 8(sp)
+    addi sp, sp, 64
+    mret
+"""
+S390X_END = """
+    la %r2, 160(%r15)
+    brasl %r14, handle
+    mvc 0x280(16), 288(%r15)
+    lmg %r0, %r15, 160(%r15)
+    lpswe 0x280
+"""
+
+BEGIN = {
+    "aarch64": "sub sp, sp, #272; stp x0, x1, [sp]; ",
+    "riscv64": "addi sp, sp, -64; sd t0, 24(sp); ",
+    "s390x": "stmg %r0, %r15, 0x200; aghi %r15, -304; mvc 288(16, %r15), 0x150; "
+}
+END = {"aarch64": AARCH64_END, "riscv64": RISCV_END, "s390x": S390X_END}
+RA = {"aarch64": 30, "riscv64": 1, "s390x": 14}
+RETURN = {"aarch64": "ret", "riscv64": "ret", "s390x": "br %r14"}
+SAVE = {
+    "aarch64": "stp x29, x30, [sp, #232]",
+    "riscv64": "sd ra, 8(sp)",
+    "s390x": "mvc 160(128, %r15), 0x200"
+}
+PLACE = {"aarch64": 240, "riscv64": 8, "s390x": 160 + 8 * 14}
+# What stands behind SAVE, or in its place, and makes the word another one, or perhaps.
+SPOILED = {
+    "aarch64": [
+        "adr x30, e; stp x29, x30, [sp, #232]", "bl handle; stp x29, x30, [sp, #232]",
+        SAVE["aarch64"] + "; str x1, [sp, #240]", SAVE["aarch64"] + "; str w1, [sp, #244]",
+        SAVE["aarch64"] + "; add x2, sp, #240; str x1, [x2]",
+        "str x29, [sp, #232]; str w30, [sp, #240]", "str x29, [sp, #232]; cbz x0, 1f; str x30, [sp, #240]; 1:"
+    ],
+    "riscv64": [
+        "la ra, e; sd ra, 8(sp)", "call handle; sd ra, 8(sp)", "sd ra, 8(sp); sd t0, 8(sp)",
+        "sd ra, 8(sp); sw t0, 12(sp)", "sw ra, 8(sp)", "beqz a0, 1f; sd ra, 8(sp); 1:",
+        "sd ra, 8(sp); addi t0, sp, 8; sd a0, 0(t0)"
+    ],
+    "s390x": [
+        "larl %r14, e; stg %r14, 0x270; mvc 160(128, %r15), 0x200", "mvc 160(128, %r15), 0x200; stg %r1, 272(%r15)",
+        "mvc 160(128, %r15), 0x200; st %r1, 276(%r15)", "mvc 160(112, %r15), 0x200; mvc 272(4, %r15), 0x270",
+        "xc 0x270(8), 0x270; mvc 160(128, %r15), 0x200", "brasl %r14, handle; mvc 160(128, %r15), 0x200"
+    ]
+}
+# Entries of another shape, as whole texts, with the place: from SP or, "interrupted", from the interrupted SP.
+OTHERS = {
+    "aarch64": [("""e: stp x29, x30, [sp, #-16]!
+    stp x0, x1, [sp, #-16]!
+    mrs x1, elr_el1
+    str x1, [sp, #-16]!
+    bl handle
+    ldr x1, [sp], #16
+    msr elr_el1, x1
+    ldp x0, x1, [sp], #16
+    ldp x29, x30, [sp], #16
+    eret""", "sp", 40),
+                ("""e: sub sp, sp, #272
+    stp x0, x1, [sp]
+    stp x29, x30, [sp, #232]
+    mrs x1, elr_el1
+    str x1, [sp, #248]
+    mov x29, sp
+    ldr x1, =irq_stack
+    mov sp, x1
+    bl handle
+    mov sp, x29
+    ldr x1, [sp, #248]
+    msr elr_el1, x1
+    ldp x29, x30, [sp, #232]
+    ldp x0, x1, [sp]
+    add sp, sp, #272
+    eret
+    .bss
+    .skip 4096
+irq_stack:""", "interrupted", 240 - 272)],
+    "riscv64": [("""e: addi sp, sp, -64
+    sd ra, 0(sp)
+    sd s0, 8(sp)
+    csrr s0, mepc
+    sd s0, 16(sp)
+    mv s0, sp
+    lla sp, irq_stack
+    call handle
+    mv sp, s0
+    ld s0, 16(sp)
+    csrw mepc, s0
+    ld ra, 0(sp)
+    ld s0, 8(sp)
+    addi sp, sp, 64
+    mret
+    .bss
+    .skip 4096
+irq_stack:""", "interrupted", -64)],
+    "s390x": []
+}
+
+
+def entries_of(cpu):
+    """Triples of a text, its entries, and where the return address is; None: nowhere for sure."""
+    begin, end, save, place = BEGIN[cpu], END[cpu], SAVE[cpu], ("sp", PLACE[cpu])
+    jump = {"aarch64": "b", "riscv64": "j", "s390x": "j"}[cpu]
+    stubs = "e: " + begin + save + "\n" + jump + " common\nf: " + begin
+    yield "e: " + begin + save + end, ["e"], place
+    yield stubs + save + "\ncommon: " + end, ["e", "f"], place
+    for spoiled in SPOILED[cpu]:
+        yield "e: " + begin + spoiled + end, ["e"], None
+        yield stubs + spoiled + "\ncommon: " + end, ["e", "f"], None
+    for text, *where in OTHERS[cpu]:
+        yield text, ["e"], tuple(where)
+
+
+def check_saved(gen, cpu, folder):
+    """What is wrong with what sfu-gen says of each text; a list."""
+    wrong = []
+    for i, (text, entries, place) in enumerate(entries_of(cpu)):
+        name = "%s/saved%d" % (folder, i)
+        with open(name + ".S", "w", encoding="ascii") as f:
+            f.write(".text\n.globl _start, handle, e, f\n.type handle, %function\n_start: nop\nhandle: " + RETURN[cpu] +
+                    "\n" + text + "\n")
+        subprocess.run([cpu + "-linux-gnu-gcc", "-nostdlib", "-static", "-no-pie", name + ".S", "-o", name], check=True)
+        named = ["--entry=" + e for e in entries]
+        said = subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", *named, name], check=True,
+                              stdout=subprocess.PIPE).stdout
+        found = {(s["from"], s["offset"]) for s in json.loads(said)["saved"] if s["register"] == RA[cpu]}
+        if found != ({place} if place else set()):
+            wrong.append("%s, not %s, of\n%s" % (found, place, text))
+    return wrong
