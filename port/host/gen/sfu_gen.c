@@ -989,9 +989,10 @@ static void add_saved(void *ctx, const struct code_saved *found)
 static void read_machine_code(struct input *in)
 {
     struct entries points;
-    struct code_how how = {options.derive, options.find,   NULL,        0,
-                           &in->kept,      add_correction, say_entered, options.json && options.derive ? add_saved : NULL,
-                           &in->image};
+    struct code_how how = {
+        options.derive, options.find,   NULL,        0,
+        &in->kept,      add_correction, say_entered, options.json && options.derive ? add_saved : NULL,
+        &in->image};
 
     if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))
         fail("%s", points.error);
