@@ -448,6 +448,22 @@ static bool is_chance(const struct filter *f)
            images_at(&f->options->images, d->dump.pc) == NULL;
 }
 
+/* A null pointer was called, and the caller is known by a register that the log does not have. */
+static void say_no_link(struct filter *f)
+{
+    const struct log_dump *d = &f->dumps.dump;
+
+    if (abi_registers(d->abi)->link && !d->has_ra && d->pc < NULL_PAGE &&
+        images_at(&f->options->images, d->pc) == NULL)
+        out_line(&f->out,
+                 "        who has called this is in the return address register (%s), which the log does not "
+                 "have: print it",
+                 abi_is_riscv(d->abi)     ? "ra"
+                 : d->abi == SFU_S390X    ? "r14"
+                 : abi_is_aarch64(d->abi) ? "x30"
+                                          : "lr");
+}
+
 /* A map has names alone. */
 static void say_no_image(struct filter *f)
 {
@@ -477,6 +493,7 @@ static void say_dump(struct filter *f)
     if (d->dump.has_pc && d->dump.has_sp && f->main->image.abi != 0 &&
         (d->dump.num_words > 0 || log_dump_read(&d->dump, d->dump.sp, &byte, 1))) {
         unwind_other(f, &d->dump);
+        say_no_link(f);
         if (!log_dump_read(&d->dump, d->dump.sp, &byte, 1))
             out_line(&f->out, "        SP 0x%" PRIx64 " lies in no word of the stack that the log has", d->dump.sp);
     } else {

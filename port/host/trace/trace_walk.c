@@ -404,6 +404,8 @@ static void print_frame(const struct trace_walk *w)
     if (image == NULL && found.name == NULL && may_be_user(w))
         out_line(w->out, "        in no image%s: --user=FILE@ADDR names the program there",
                  w->space->abi == SFU_S390X ? ", of user mode perhaps" : " of the kernel, but in user mode");
+    else if (image == NULL && found.name == NULL && f->regs.pc_kind == SFU_PC_RETURN && lookup < NULL_PAGE)
+        out_line(w->out, "        no code"); /* what lies where the caller's address should: nobody has called it */
     else
         out_place(w->out, w->space->images, lookup);
     reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
