@@ -739,38 +739,46 @@ INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc)
     return (pc & ~(fast->reach - 1)) + 1;
 }
 
-/* The number of the region whose low end is in front of BEHIND, or that it would get: where it stands in REGIONS, of
- * which none is ever taken out. SFU_FAST_REGIONS: it has none, and none is left. */
-INLINE unsigned find_region(const struct sfu_fast *fast, uint64_t behind)
+/* Sets *NUMBER to that of the region whose low end is in front of BEHIND, or that it would get: where it stands in
+ * REGIONS, of which none is ever taken out. SFU_FAST_REGIONS: it has none, and none is left. Returns whether it has
+ * one. */
+INLINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsigned *number)
 {
     const unsigned first = (unsigned)(behind * MIX >> (64 - REGION_BITS));
     unsigned i;
 
     for (i = 0; i < SFU_FAST_REGIONS; i++) {
-        const unsigned number = (first + i) % SFU_FAST_REGIONS;
-        const uint64_t there = __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
+        uint64_t there;
 
-        if (there == behind || there == 0)
-            return number;
+        *number = (first + i) % SFU_FAST_REGIONS;
+        there = __atomic_load_n(&fast->regions[*number], __ATOMIC_RELAXED);
+        if (LIKELY(there == behind))
+            return true;
+        KEEP_BRANCH;
+        if (there == 0)
+            return false;
     }
-    return SFU_FAST_REGIONS;
+    *number = SFU_FAST_REGIONS;
+    return false;
 }
 
 /* Makes the region of PC that of the trace, and the one before its other. Returns false if it has no number. */
 OUT_OF_LINE bool enter_region(struct trace *v, uint64_t pc)
 {
-    const uint64_t behind = behind_low(v->fast, pc);
-    const unsigned number = find_region(v->fast, behind);
+    const struct sfu_fast *fast = v->fast;
+    const uint64_t behind = behind_low(fast, pc);
+    unsigned number;
 
-    if (number == SFU_FAST_REGIONS || __atomic_load_n(&v->fast->regions[number], __ATOMIC_RELAXED) == 0)
+    if (!find_region(fast, behind, &number))
         return false;
-    if (v->reach == 0)
-        set_region(v->fast, &v->region, behind, number);
+    if (UNLIKELY(v->reach == 0)) {
+        set_region(fast, &v->region, behind, number);
+        v->reach = fast->reach;
+    }
     v->other.behind = v->region.behind;
     v->other.mix = v->region.mix;
     v->other.tag = v->region.tag;
-    set_region(v->fast, &v->region, behind, number);
-    v->reach = v->fast->reach;
+    set_region(fast, &v->region, behind, number);
     return true;
 }
 
@@ -943,7 +951,7 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, uint32_t most)
 
     if (count >= most)
         return;
-    number = find_region(fast, behind);
+    (void)find_region(fast, behind, &number);
     __atomic_store_n(&fast->regions[number], behind, __ATOMIC_RELAXED);
     if (count < 2)
         fast->met[count] = number;

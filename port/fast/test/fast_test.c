@@ -875,14 +875,16 @@ static void put_record(struct stack *s, int64_t step, uint64_t fp, uint64_t next
 }
 
 /* Code with frame pointers takes the short way. A record below SP, across an end of the stack or outside of it is the
- * core's, whether its rule is cached or not. */
+ * core's, whether its rule is cached or not; also one so near the end of this program's address space that its CFA
+ * would wrap. */
 static bool test_records(int64_t step)
 {
     enum { RECORDS = 12, APART = 2080 };
     const uint64_t first = STACK + 1024;
-    const int64_t off[] = {0, -8, -16, -1, 1, 8, 15, 16, 17, 40, -1024, -1032};
     struct sfu_target target;
     struct stack *s = &stacks[0];
+    const int64_t wraps = -(int64_t)(uintptr_t)s->bytes - 1024; /* from FIRST to address 0 of this program */
+    const int64_t off[] = {0, -8, -16, -1, 1, 8, 15, 16, 17, 40, -1024, -1032, wraps - 8, wraps + 8};
     struct trace want;
     uint64_t by_core, pc;
 
