@@ -66,7 +66,8 @@ suite-programs-riscv64 suite-programs-riscv32: suite-programs-%: build/tools/sfu
 STEPS ?= 210000
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c)
+STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c) \
+    $(addprefix port/host/common/,pe.c pe_unwind.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 STEP_KNOWN := -f test/truth/FAULTS.md
