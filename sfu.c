@@ -104,6 +104,7 @@ static const struct abi {
     {2, 8, 1, LINK | RECORD, 0, 0, 4, 0},                                       /* SFU_RISCV32 */
     {13, 11, 14, LINK | EVEN, 0, 0, 4, 0},                                      /* SFU_ARM */
     {13, 7, 14, LINK | EVEN, 0, 0, 4, 0},                                       /* SFU_THUMB */
+    {4, 5, 0xff, RECORD, 0, 0, 4, 8},                                           /* SFU_I386 */
 };
 
 /* What ABI number ID fixes. A number that no ABI has, which only a row can have that a caller made: "no ABI". */

@@ -175,7 +175,8 @@ enum sfu_abi {
     SFU_RISCV64 = 0x81,
     SFU_RISCV32 = 0x82,
     SFU_ARM = 0x83,  /* 32-bit ARM, little-endian; the FP is r11, as in code of the A32 instruction set */
-    SFU_THUMB = 0x84 /* the same, but the FP is r7, as in code of T32 (Thumb): all Cortex-M */
+    SFU_THUMB = 0x84, /* the same, but the FP is r7, as in code of T32 (Thumb): all Cortex-M */
+    SFU_I386 = 0x85
 };
 
 /* What the PC of a frame is. A return address may lie one past the end of its function: the call in front of it never

@@ -30,6 +30,7 @@ enum { NO_RECORD = 99 };
 #define ABI_RISCV32     "riscv32", SFU_RISCV32, false, 2, 8, 1, true, 0, 4, 0, false
 #define ABI_ARM         "arm", SFU_ARM, false, 13, 11, 14, true, 0, 4, NO_RECORD, true
 #define ABI_THUMB       "thumb", SFU_THUMB, false, 13, 7, 14, true, 0, 4, NO_RECORD, true
+#define ABI_I386        "i386", SFU_I386, false, 4, 5, 255, false, 0, 4, 8, false
 
 /* By enum sfu_abi. Between them are numbers that no ABI has: there the id is 0. */
 static const struct abi abis[] = {
@@ -41,6 +42,7 @@ static const struct abi abis[] = {
     [SFU_RISCV32] = {ABI_RISCV32},
     [SFU_ARM] = {ABI_ARM},
     [SFU_THUMB] = {ABI_THUMB},
+    [SFU_I386] = {ABI_I386},
 };
 enum { LAST_OF_ABIS = sizeof abis / sizeof abis[0] - 1 };
 

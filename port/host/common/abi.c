@@ -38,6 +38,11 @@ static const int8_t riscv_status[NUM_REGISTERS] = {-1, 1,  2,  3,  4,  5,  6,  7
 static const int8_t arm_order[NUM_REGISTERS] = {0,  1,  2,  3,  4,  5,  6,      7,      8, 9,
                                                 10, 11, 12, 13, 14, -1, NONE_8, NONE_8, 15};
 
+/* struct pr_reg: ebx ecx edx esi edi ebp eax ds es fs gs orig_eax eip cs eflags esp ss. GDB's packet is in the order of
+ * the DWARF numbers, then eip. */
+static const int8_t i386_status[NUM_REGISTERS] = {6, 1, 2, 0, 15, 5, 3, 4, NONE_8, NONE_8, NONE_8, 12};
+static const int8_t i386_gdb[NUM_REGISTERS] = {0, 1, 2, 3, 4, 5, 6, 7, NONE_8, NONE_8, NONE_8, 8};
+
 /* ---- Relocations ----------------------------------------------------------------------------------------------- */
 
 static const struct relocation amd64_relocations[] = {{R_X86_64_PC32, 4, RELOCATION_RELATIVE},
@@ -72,6 +77,9 @@ static const struct relocation riscv_relocations[] = {{R_RISCV_32_PCREL, 4, RELO
                                                       {0, 0, RELOCATION_SET}};
 static const struct relocation arm_relocations[] = {
     {R_ARM_REL32, 4, RELOCATION_RELATIVE}, {R_ARM_ABS32, 4, RELOCATION_SET}, {0, 0, RELOCATION_SET}};
+/* What is added stands in the place itself. */
+static const struct relocation i386_relocations[] = {
+    {R_386_PC32, 4, RELOCATION_RELATIVE}, {R_386_32, 4, RELOCATION_SET}, {0, 0, RELOCATION_SET}};
 
 /* ---- The ABIs -------------------------------------------------------------------------------------------------- */
 
@@ -199,6 +207,20 @@ static const struct registers all[] = {
      .gdb = arm_order,
      .page_root = "TTBR0",
      .relocations = arm_relocations},
+    {.abi = SFU_I386,
+     .name = "i386",
+     .machine = EM_386,
+     .word = 4,
+     .sp = 4,
+     .fp = 5,
+     .ra = 8,
+     .pc = 8,
+     .code_unit = 1,
+     .status_words = 17,
+     .status = i386_status,
+     .gdb = i386_gdb,
+     .page_root = "CR3",
+     .relocations = i386_relocations},
 };
 
 const struct registers *abi_at(size_t index)
