@@ -88,7 +88,7 @@ enum {
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. The specification's ABIs stand at their numbers; behind
  * them those from FIRST_OWN on. */
 static const struct abi {
-    uint8_t sp, fp, ra; /* amd64 has no RA register: a number that no register has */
+    uint8_t sp, fp, ra; /* amd64 and i386 have no RA register: a number that no register has */
     uint8_t traits;
     uint8_t signed_ra;    /* bit of a row's info byte: the RA carries a PAC */
     uint8_t sp_below_cfa; /* CFA = base + offset + sp_below_cfa */

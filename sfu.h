@@ -96,7 +96,7 @@ extern "C" {
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
 /* An address of the unwound program, a number of its bytes, or the value of one of its registers. It has 64 bits, or 32
- * if SFU_ABI is SFU_RISCV32, SFU_ARM or SFU_THUMB. */
+ * if SFU_ABI is SFU_RISCV32, SFU_ARM, SFU_THUMB or SFU_I386. */
 #define SFU_AARCH64_BIG_ADDR_BITS 64
 #define SFU_AARCH64_ADDR_BITS     64
 #define SFU_AMD64_ADDR_BITS       64
@@ -105,6 +105,7 @@ extern "C" {
 #define SFU_RISCV32_ADDR_BITS     32
 #define SFU_ARM_ADDR_BITS         32
 #define SFU_THUMB_ADDR_BITS       32
+#define SFU_I386_ADDR_BITS        32
 #define SFU_ADDR_BITS_(abi)       abi##_ADDR_BITS
 #define SFU_ADDR_BITS_OF(abi)     SFU_ADDR_BITS_(abi)
 #ifdef SFU_ABI
@@ -166,7 +167,7 @@ enum sfu_code {
 
 /* ABI/arch identifiers: those of SFrame (specification 2.2.1), and from 0x81 on those of ABIs that it does not have.
  * The tables of these are not SFrame: docs/format.md. They begin with another magic number, and have the layout of
- * version 3. A word, the size of a saved register, has 8 bytes; for SFU_RISCV32, SFU_ARM and SFU_THUMB it has 4. */
+ * version 3. A word, the size of a saved register, has 8 bytes; for SFU_RISCV32 and those behind it it has 4. */
 enum sfu_abi {
     SFU_AARCH64_BIG = 1,
     SFU_AARCH64 = 2,
@@ -174,9 +175,9 @@ enum sfu_abi {
     SFU_S390X = 4,
     SFU_RISCV64 = 0x81,
     SFU_RISCV32 = 0x82,
-    SFU_ARM = 0x83,  /* 32-bit ARM, little-endian; the FP is r11, as in code of the A32 instruction set */
+    SFU_ARM = 0x83,   /* 32-bit ARM, little-endian; the FP is r11, as in code of the A32 instruction set */
     SFU_THUMB = 0x84, /* the same, but the FP is r7, as in code of T32 (Thumb): all Cortex-M */
-    SFU_I386 = 0x85
+    SFU_I386 = 0x85   /* 32-bit x86 */
 };
 
 /* What the PC of a frame is. A return address may lie one past the end of its function: the call in front of it never
@@ -190,7 +191,7 @@ enum sfu_pc_kind {
 struct sfu_registers {
     sfu_addr pc; /* without its PAC, if it was a signed RA (aarch64). ARM: a walk clears its bit 0 */
     sfu_addr sp, fp;
-    sfu_addr ra; /* the link register (all but amd64) */
+    sfu_addr ra; /* the link register (all but amd64 and i386) */
     enum sfu_pc_kind pc_kind;
     bool has_ra; /* ra is known. It is used only where the PC is exact, because a call changes it */
 };

@@ -30,6 +30,8 @@
 #include "riscv/sfu_capture.h"
 #elif defined(__arm__) && !defined(__ARM_BIG_ENDIAN)
 #include "arm/sfu_capture.h"
+#elif defined(__i386__)
+#include "i386/sfu_capture.h"
 #else
 #error "sfu has no register capture for this CPU: fill in struct sfu_registers from a trap frame instead"
 #endif
@@ -101,7 +103,7 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
 }
 
 /* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an
- * interrupted leaf function of all CPUs but x86_64: its RA is in a register. */
+ * interrupted leaf function of all CPUs but x86: its RA is in a register. */
 static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
 #ifdef __cplusplus

@@ -52,6 +52,8 @@ extern "C" {
 /* The ABI of the program that this is compiled for: enum sfu_abi, or 0 if it is none of these. */
 #if defined(__x86_64__)
 #define SFU_DUMP_OWN_ABI SFU_AMD64
+#elif defined(__i386__)
+#define SFU_DUMP_OWN_ABI SFU_I386
 #elif defined(__AARCH64EB__)
 #define SFU_DUMP_OWN_ABI SFU_AARCH64_BIG
 #elif defined(__aarch64__)

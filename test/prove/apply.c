@@ -167,7 +167,7 @@ void prove_read_word(void)
     wanted_address = nondet_addr();
     section.abi = (enum sfu_abi)nondet_byte();
     target.sections = nondet_bool() ? &section : NULL;
-    word_bytes = target.sections != NULL && section.abi >= SFU_RISCV32 && section.abi <= SFU_THUMB ? 4 : 8;
+    word_bytes = target.sections != NULL && section.abi >= SFU_RISCV32 && section.abi <= SFU_I386 ? 4 : 8;
     code = sfu_read_word(&target, wanted_address, nondet_bool(), &value);
     PROVE(code == SFU_OK || (code == SFU_E_STACK && value == before), "a word, or an error");
     prove_read(&target.stack, wanted_address, code == SFU_OK);

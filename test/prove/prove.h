@@ -237,7 +237,8 @@ static bool is_known(uint8_t abi)
     return abi == SFU_ABI;
 #else
     return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
-           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB;
+           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB ||
+           abi == SFU_I386;
 #endif
 }
 
@@ -302,7 +303,7 @@ static bool opened(const struct sfu_section *s)
            s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->rows && s->rows <= s->end && s->end <= s->size &&
            s->end <= MAX_END && s->version >= SFU_OLDEST_VERSION && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
            (s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) ||
-            (s->version == 3 && s->abi >= SFU_RISCV64 && s->abi <= SFU_THUMB)) &&
+            (s->version == 3 && s->abi >= SFU_RISCV64 && s->abi <= SFU_I386)) &&
            unmentioned(&s->fp, abi_of(s->abi)->fp) && unmentioned(&s->ra, abi_of(s->abi)->ra) &&
            s->fde_size == (s->version == 1   ? 17
                            : s->version == 2 ? 20

@@ -120,7 +120,7 @@ for kind in ADDRESS=1,MASKED=0 ADDRESS=2,MASKED=0 ADDRESS=4,MASKED=0 ADDRESS=1,M
 fast.c prove_fast_row MAX_ROWS=2,$kind $taking
 "
 done
-for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32 SFU_ARM SFU_THUMB; do
+for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32 SFU_ARM SFU_THUMB SFU_I386; do
     long="${long}open.c prove_open SFU_ABI=$abi - open_section.0:29
 open.c prove_open_remote SFU_ABI=$abi - open_section.0:29
 "

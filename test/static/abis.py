@@ -85,7 +85,8 @@ def main():
     lacks = [line for line in judge(one_more) if line.startswith("not ok SFU_NEW: ")]
     noticed = all(any(f"{path} lacks it" in line for line in lacks) for path in (PAGE, "sfu.c", "docs/format.md"))
     lines.append(f"{'ok' if noticed else 'not ok'} an ABI that is nowhere else is noticed")
-    page, vectors = text_of(FORMAT), text_of("test/vectors/riscv.txt") + text_of("test/vectors/arm.txt")
+    page, vectors = text_of(FORMAT), "".join(
+        text_of(f"test/vectors/{name}.txt") for name in ("riscv", "arm", "i386"))
     lines += judge_format(page, vectors)
     more = list(judge_format(page + "\n**2.99 New.** It is.\n", vectors))
     noticed = any("2.99" in line for line in more)

@@ -48,7 +48,7 @@ suite-unit: $(addprefix build/unit/unit-,$(call unit_programs,plain sanitized))
 
 # ---- with each switch: the name of the program, and what it is built with ----
 
-UNIT_SWITCHES := oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x riscv64 riscv32 arm thumb
+UNIT_SWITCHES := oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x riscv64 riscv32 arm thumb i386
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
 UNIT_oldest-3 := -DSFU_OLDEST_VERSION=3
 UNIT_no-remote := -DSFU_NO_REMOTE
@@ -61,6 +61,7 @@ UNIT_riscv64 := -DSFU_ABI=SFU_RISCV64
 UNIT_riscv32 := -DSFU_ABI=SFU_RISCV32
 UNIT_arm := -DSFU_ABI=SFU_ARM
 UNIT_thumb := -DSFU_ABI=SFU_THUMB
+UNIT_i386 := -DSFU_ABI=SFU_I386
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 # Under the sanitizers, the tests too, is what has all of the code and what has the least; with LONG each. By clang's

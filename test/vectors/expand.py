@@ -11,7 +11,7 @@ import sys
 
 ABIS = {"aarch64_be": (1, "aarch64, big-endian"), "aarch64": (2, "aarch64, little-endian"), "amd64": (3, "amd64"),
         "s390x": (4, "s390x"), "riscv64": (0x81, "riscv64"), "riscv32": (0x82, "riscv32"),
-        "arm": (0x83, "arm"), "thumb": (0x84, "thumb")}
+        "arm": (0x83, "arm"), "thumb": (0x84, "thumb"), "i386": (0x85, "i386")}
 OWN = 0x81  # from here on ABIs of docs/format.md, which have another magic number
 SORTED, FROM_FIELD = 1, 4
 AT = 0x400000  # where a section lies if nothing is said
@@ -71,7 +71,7 @@ class Tables:
         self.at, self.version, self.functions = at, version, []
         self.abi, self.abi_name = ABIS[abi]
         self.flags = SORTED if version == 1 else SORTED | FROM_FIELD
-        self.extra = {"fp": 0, "ra": -8 if abi == "amd64" else 0, "aux": 0, "gap": 0, "unused": 0}
+        self.extra = {"fp": 0, "ra": {"amd64": -8, "i386": -4}.get(abi, 0), "aux": 0, "gap": 0, "unused": 0}
         for name, _, value in (word.partition("=") for word in words):
             if value:
                 self.extra[name] = int(value)

@@ -63,6 +63,7 @@ pub const SFU_RISCV64: sfu_abi = 0x81;
 pub const SFU_RISCV32: sfu_abi = 0x82;
 pub const SFU_ARM: sfu_abi = 0x83;
 pub const SFU_THUMB: sfu_abi = 0x84;
+pub const SFU_I386: sfu_abi = 0x85;
 
 pub const SFU_PC_EXACT: sfu_pc_kind = 0;
 pub const SFU_PC_RETURN: sfu_pc_kind = 1;

@@ -130,6 +130,8 @@ kernels() {
         try "clang-16 $cpu too" x86_64 clang-16 --target=arm-none-eabi -std=c99 -mcpu=$cpu
     done
     try 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
+    try 'gcc -m32 for itself too' x86_64 gcc -std=c99 -m32 -fno-pic -mgeneral-regs-only -DSFU_ABI=SFU_I386
+    try 'clang i686 for itself too' x86_64 clang --target=i686-none-elf -std=c99 -mgeneral-regs-only -DSFU_ABI=SFU_I386
     # With LTO code comes into being in the link, and so does what it needs.
     try 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
     try 'gcc16 -flto too' x86_64 link_lto build/tc/gcc16/x86_64/gcc -flinker-output=nolto-rel
@@ -173,7 +175,7 @@ switches() {
     small='-DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_NO_STRINGS'
     for define in -DSFU_NO_REMOTE -DSFU_NO_STRINGS -DSFU_OLDEST_VERSION=2 -DSFU_OLDEST_VERSION=3 \
         -DSFU_ABI=SFU_AARCH64_BIG -DSFU_ABI=SFU_AARCH64 -DSFU_ABI=SFU_AMD64 -DSFU_ABI=SFU_S390X \
-        -DSFU_ABI=SFU_RISCV64 -DSFU_ABI=SFU_RISCV32 -DSFU_ABI=SFU_ARM -DSFU_ABI=SFU_THUMB \
+        -DSFU_ABI=SFU_RISCV64 -DSFU_ABI=SFU_RISCV32 -DSFU_ABI=SFU_ARM -DSFU_ABI=SFU_THUMB -DSFU_ABI=SFU_I386 \
         "$small -DSFU_ABI=SFU_AMD64" "$small -DSFU_ABI=SFU_S390X"; do
         # shellcheck disable=SC2086  # words
         {
