@@ -8,6 +8,9 @@
 #if defined(__x86_64__)
     lea 8(%rsp), %rax
     ret
+#elif defined(__i386__)
+    lea 4(%esp), %eax
+    ret
 #elif defined(__aarch64__)
     mov x0, sp
     ret
@@ -33,6 +36,14 @@
     sfu_pop %r12
     sfu_pop %rbx
     sfu_pop %rbp
+    ret
+#elif defined(__i386__)
+    sfu_push %ebp
+    sfu_push %ebx
+    xor %ebp, %ebp
+    call *12(%esp)
+    sfu_pop %ebx
+    sfu_pop %ebp
     ret
 #elif defined(__aarch64__)
     sfu_push x29, x30
@@ -70,6 +81,8 @@
     sfu_thread_entry thread_start, thread_main
 #if defined(__x86_64__)
     sfu_thread_entry thread_start_register, register=%r12
+#elif defined(__i386__)
+    sfu_thread_entry thread_start_register, register=%ebx
 #elif defined(__aarch64__)
     sfu_thread_entry thread_start_register, register=x19
 #elif defined(__riscv)
@@ -86,6 +99,14 @@
     mov %rdx, %rdi
     mov %rcx, %r12
     jmp *%rsi
+#elif defined(__i386__)
+    mov 16(%esp), %ebx
+    mov 12(%esp), %edx
+    mov 8(%esp), %eax
+    mov 4(%esp), %esp
+    sub $12, %esp
+    push %edx                           /* the argument of what NAME calls is where SP points */
+    jmp *%eax
 #elif defined(__aarch64__)
     mov sp, x0
     mov x0, x2

@@ -159,7 +159,7 @@ class Section:
         self.tables, self.numbers, self.text, self.size = [], {}, [], 0
 
     def add(self, version, words):
-        if words[0][1:].isdigit():
+        if re.fullmatch(r"v\d", words[0]):
             version, words = int(words[0][1:]), words[1:]
         self.finish()
         self.tables.append(Tables(self.size, version, *words))
