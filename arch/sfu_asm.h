@@ -7,7 +7,7 @@
  *    function needs. sfu_push and sfu_pop save and restore, and say so:
  *
  *        sfu_function_begin copy         <- global function
- *            sfu_push %rbp               <- x86_64: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15;
+ *            sfu_push %rbp               <- x86: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15;
  *                                           RISC-V: one or two, ra, s0; ARM: r7, lr
  *            ...
  *            sfu_pop %rbp
@@ -57,20 +57,28 @@
  *    stored and at ERET; s390x: the low core). Put END of sfu_trap_begin before such an instruction, and let the trap
  *    hook say what is known.
  *
+ *    32-bit x86 pushes EFLAGS, CS and EIP alone if the exception comes without a change of privilege. Nothing stores
+ *    the interrupted SP then, and nothing has to: it is where these three words end. An error code lies below them:
+ *
+ *            sfu_trap_row_here irq_entry,    cfa=12, ra=0
+ *            sfu_trap_row_here fault_entry,  cfa=16, ra=4
+ *
+ *    From user mode the CPU pushes ESP and SS, too, and the frame belongs to another stack. A trace by these rows then
+ *    ends at the user's PC, which no table of the kernel has.
+ *
  *    On 32-bit ARM the interrupted SP and LR are banked. sfu_banked reads them: arch/arm/sfu_asm_abi.h.
  *
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
- * RISC-V and 32-bit ARM have no SFrame. There the tables are those of docs/format.md, which sfu-gen writes: from
- * .eh_frame or .debug_frame, and from what the macros of 3 write, in sections .sfu_sframe.trap.*. The linker script
- * collects these after what is loaded:
+ * RISC-V, 32-bit ARM and 32-bit x86 have no SFrame. There the tables are those of docs/format.md, which sfu-gen
+ * writes: from .eh_frame or .debug_frame, and from what the macros of 3 write, in sections .sfu_sframe.trap.*. The
+ * linker script collects these after what is loaded:
  *     .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
  *
  * SFU_NO_ASM: the same sources assemble to the same code, without tables. Do not define it if sfu-gen makes your
  * tables, because sfu-gen also takes the tables of old assemblers. On unsupported CPUs the macros always write no
- * tables, because a file may be assembled for i386 as well as for x86_64. On i386, sfu_push, sfu_pop and
- * sfu_thread_entry exist too.
+ * tables.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H
@@ -150,9 +158,10 @@
     .endm
 
     /* NAME, where a thread begins: calls FUNCTION, or the function whose address is in REGISTER, with the arguments
-     * that are in the registers already. That must not return: NAME then traps. SP at NAME is a multiple of 16; on
-     * s390x the 160 bytes from SP on are free. NAME may be the return address on the stack of a thread that has never
-     * run: it is looked up by the byte before it, the nop of NAME.new. */
+     * that are in the registers already, or, on 32-bit x86, on the stack from SP on. That must not return: NAME then
+     * traps. SP at NAME is a multiple of 16; on s390x the 160 bytes from SP on are free. NAME may be the return
+     * address on the stack of a thread that has never run: it is looked up by the byte before it, the nop of
+     * NAME.new. */
     .macro sfu_thread_entry name:req, function, register
     sfu_outermost_begin \name\().new
     nop

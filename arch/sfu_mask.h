@@ -7,7 +7,7 @@
  *     ...
  *     sfu_unmask_interrupts(before);
  *
- * Exceptions that nothing masks, such as an NMI or a fault, still come. In user mode both do nothing: x86_64, s390x and
+ * Exceptions that nothing masks, such as an NMI or a fault, still come. In user mode both do nothing: x86, s390x and
  * ARM can tell, and elsewhere it is taken from the compiler, which has a hosted environment of an operating system
  * then. Define SFU_USER_MODE for a program without privilege that is compiled with -ffreestanding.
  *
@@ -33,7 +33,13 @@ static inline void sfu_unmask_interrupts(uintptr_t before)
     (void)before;
 }
 
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) || defined(__i386__)
+
+#ifdef __x86_64__
+#define SFU_MASK_PUSH "pushfq"
+#else
+#define SFU_MASK_PUSH "pushf{l|d}"
+#endif
 
 /* SP moves between the two instructions, which the assembler does not know, and sfu-gen sees. An NMI may come there. */
 static inline uintptr_t sfu_mask_interrupts(void)
@@ -43,7 +49,7 @@ static inline uintptr_t sfu_mask_interrupts(void)
 
     __asm__ __volatile__("mov{w %%cs, %0| %0, cs}" : "=r"(cs));
     if ((cs & 3) == 0)
-        __asm__ __volatile__("pushfq\n\tpop %0\n\tcli" : "=r"(flags) : : "memory");
+        __asm__ __volatile__(SFU_MASK_PUSH "\n\tpop %0\n\tcli" : "=r"(flags) : : "memory");
     return flags;
 }
 

@@ -9,14 +9,13 @@ struct sfu_cpu {
     uint32_t r[SFU_NUM_REGS + 1];
 };
 
-/* How the PC is read: as a number that the linker puts in; or, where the code may lie anywhere, by a call. The PC is
- * that of the instruction behind it, where SP is again where the unwind tables say it is. */
+/* How the PC is read: as a number that the linker puts in; or, where the code may lie anywhere, by a call. Then pop has
+ * one byte and lea three, and the PC is the one behind them, where SP is where the unwind tables say it is. */
 #if defined(__PIC__)
-#define SFU_CAPTURE_PC_                                                                                                \
-    "call .Lsfu_call%=\n.Lsfu_call%=:\n\tpop{l|} %[pc]\n\t"                                                            \
-    "lea{l .Lsfu_here%=-.Lsfu_call%=(%[pc]), %[pc]| %[pc], [%[pc]+.Lsfu_here%=-.Lsfu_call%=]}\n.Lsfu_here%=:\n\t"
+#define SFU_CAPTURE_PC                                                                                             \
+    "call .Lsfu_call%=\n.Lsfu_call%=:\n\tpop{l|} %[pc]\n\tlea{l 4(%[pc]), %[pc]| %[pc], [%[pc]+4]}\n\t"
 #else
-#define SFU_CAPTURE_PC_ "mov{l $.Lsfu_here%=, %[pc]| %[pc], OFFSET .Lsfu_here%=}\n.Lsfu_here%=:\n\t"
+#define SFU_CAPTURE_PC "mov{l $.Lsfu_here%=, %[pc]| %[pc], OFFSET .Lsfu_here%=}\n.Lsfu_here%=:\n\t"
 #endif
 
 /* In both dialects: {AT&T|-masm=intel}. */
@@ -31,7 +30,7 @@ static inline __attribute__((__always_inline__)) void sfu_capture(struct sfu_cpu
                          "mov{l %%esp, 16(%[r])| DWORD PTR [%[r]+16], esp}\n\t"
                          "mov{l %%ebp, 20(%[r])| DWORD PTR [%[r]+20], ebp}\n\t"
                          "mov{l %%esi, 24(%[r])| DWORD PTR [%[r]+24], esi}\n\t"
-                         "mov{l %%edi, 28(%[r])| DWORD PTR [%[r]+28], edi}\n\t" SFU_CAPTURE_PC_
+                         "mov{l %%edi, 28(%[r])| DWORD PTR [%[r]+28], edi}\n\t" SFU_CAPTURE_PC
                          "mov{l %[pc], 32(%[r])| DWORD PTR [%[r]+32], %[pc]}"
                          : [pc] "=&r"(pc)
                          : [r] "r"(cpu)

@@ -173,9 +173,9 @@ def test_walk(bench):
     return bench.run(*EMULATOR[bench.cpu], bench.path("walk"))
 
 
-# RISC-V and the CPUs of 32 bits, whose tables no assembler writes: what readelf reads in .eh_frame, and the bytes of a trap
-# frame's rows beside docs/format.md and the specification's 2.2 to 2.4. CFA, two registers that calls keep, FP and RA
-# behind each instruction, by the psABI.
+# RISC-V and the CPUs of 32 bits, whose tables no assembler writes: what readelf reads in .eh_frame, and the bytes of a
+# trap frame's rows beside docs/format.md and the specification's 2.2 to 2.4. CFA, two registers that calls keep, FP and
+# RA behind each instruction, by the psABI.
 RISCV_RELAX = ["-Wa,-mrelax", "-Wa,-mno-relax"]
 
 

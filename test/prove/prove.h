@@ -237,8 +237,7 @@ static bool is_known(uint8_t abi)
     return abi == SFU_ABI;
 #else
     return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
-           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB ||
-           abi == SFU_I386;
+           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB || abi == SFU_I386;
 #endif
 }
 

@@ -276,10 +276,9 @@ void vectors_read(const char *file, const char *pattern, vector_fn *begin, vecto
 const struct abi *vector_abi(const struct vector *v)
 {
     static const struct abi abis[] = {
-        [1] = {31, 29, 30, true, 8},     [2] = {31, 29, 30, false, 8},  [3] = {7, 6, 255, false, 8},
-        [4] = {15, 11, 14, true, 8},     [0x81] = {2, 8, 1, false, 8},  [0x82] = {2, 8, 1, false, 4},
-        [0x83] = {13, 11, 14, false, 4}, [0x84] = {13, 7, 14, false, 4},
-        [0x85] = {4, 5, 255, false, 4}};
+        [1] = {31, 29, 30, true, 8},     [2] = {31, 29, 30, false, 8},   [3] = {7, 6, 255, false, 8},
+        [4] = {15, 11, 14, true, 8},     [0x81] = {2, 8, 1, false, 8},   [0x82] = {2, 8, 1, false, 4},
+        [0x83] = {13, 11, 14, false, 4}, [0x84] = {13, 7, 14, false, 4}, [0x85] = {4, 5, 255, false, 4}};
     const uint8_t number = v->bytes[4];
 
     return &abis[number < sizeof abis / sizeof abis[0] && abis[number].word != 0 ? number : 3];

@@ -219,7 +219,7 @@ test "PREFIX: the same code by other names" renamed
 test "PREFIX: two copies in one program, C and C++" two_copies
 test "PREFIX that is no name is refused" no_name
 
-# A file of macros is assembled for i386, too, which has no tables: the same labels, and the same instructions.
+# A file of macros is assembled for 32-bit x86, too: the same labels and instructions, and tables of another name.
 cat >$work/both.S <<'END'
 #include "sfu_asm.h"
     sfu_outermost_begin start
@@ -246,7 +246,8 @@ returned:
     sfu_thread_entry again, register=%eax
 END
 both() {
-    "$@" -c -I$out $work/both.S -o $work/both.o && ! objdump -h $work/both.o | grep -i frame &&
+    "$@" -c -I$out $work/both.S -o $work/both.o && objdump -h $work/both.o | grep -F .sfu_sframe.trap.called &&
+        objdump -h $work/both.o | grep -F .eh_frame && ! objdump -h $work/both.o | grep -F ' .sframe' &&
         objdump -d $work/both.o >$work/both && for label in start work called returned begin.new begin again; do
         grep -q "<$label>:" $work/both || return 1
     done && grep -q 'push *%ebp' $work/both && grep -q 'pop *%ebp' $work/both && [ "$(grep -c ud2 $work/both)" = 2 ]
