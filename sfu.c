@@ -1114,7 +1114,7 @@ struct caller {
 
 /* Sets *VALUE to what a dead slot held, for WHICH (RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). amd64's RA has no register. Nor has the RA of a
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). The RA of x86 has no register. Nor has the RA of a
  * trap frame: x30 has what the interrupted code had there. */
 static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, sfu_addr *value)
 {
@@ -1463,9 +1463,9 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->ra.control = register_rule(abi->ra);
     row->ra.offset = 0;
     if (!(abi->traits & LINK)) {
-        row->cfa.offset = 8;
+        row->cfa.offset = abi->word;
         row->ra.control = RULE_DEREFERENCE;
-        row->ra.offset = -8;
+        row->ra.offset = -abi->word;
     }
     row->fp.control = register_rule(abi->fp);
     row->fp.offset = 0;

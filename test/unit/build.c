@@ -33,7 +33,7 @@ void build_begin(struct build *b, int version, int abi, bool big)
     b->abi = (uint8_t)abi;
     b->big = big;
     b->flags = F_SORTED;
-    b->fixed_ra = abi == 3 ? -8 : 0;
+    b->fixed_ra = abi == 3 || abi == 0x85 ? -8 : 0;
     b->size = 0;
 }
 

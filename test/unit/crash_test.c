@@ -22,7 +22,7 @@ static void begin(int abi, struct opened *o)
     note("ABI %d", abi);
     build_begin(b, 3, abi, registers[abi].big);
     build_fde(b, 0x1000, 0x40, ADDR1);
-    if (abi == SFU_AMD64)
+    if (!registers[abi].link)
         ROW(b, 0, BASE_SP | WORD1, 32, -16);
     else
         ROW(b, 0, BASE_SP | WORD1, cfa_word(abi, 32), -8, -16);
@@ -281,7 +281,7 @@ static void test_text(void **state)
 /* The top frame is where a call has led that left RA. */
 static void call_from(int abi, sfu_addr ra)
 {
-    if (abi == SFU_AMD64) {
+    if (!registers[abi].link) {
         put_word(&m, top.sp, ra);
     } else {
         top.ra = ra;
@@ -292,7 +292,7 @@ static void call_from(int abi, sfu_addr ra)
 static void expect_wild(int abi, sfu_addr sp, sfu_addr ra)
 {
     same(walk.frame.regs.pc, ra);
-    same(walk.frame.regs.sp, sp + (abi == SFU_AMD64 ? 8 : 0));
+    same(walk.frame.regs.sp, sp + (registers[abi].link ? 0 : registers[abi].word));
     same(walk.frame.regs.fp, 0xf0);
     same(walk.frame.regs.has_ra, false);
     same(walk.frame.regs.pc_kind, SFU_PC_RETURN);
@@ -412,7 +412,7 @@ static void test_wild_limits(void **state)
         code(first_step(), SFU_E_NOT_CODE);
         t.max_frames = 2;
         code(first_step(), SFU_OK);
-        if (abi == SFU_AMD64) {
+        if (!registers[abi].link) {
             const sfu_addr sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, SFU_ADDR_MAX - 8, SFU_ADDR_MAX};
             for (size_t i = 0; i < sizeof sps / sizeof sps[0]; i++) {
                 top.sp = sps[i];
@@ -448,7 +448,7 @@ static void test_wild_interrupted(void **state)
         code(first_step(), SFU_OK);
         same(walk.frame.regs.pc_kind, SFU_PC_EXACT);
         same(walk.frame.reliable, true);
-        if (abi == SFU_AMD64) {
+        if (!registers[abi].link) {
             put_word(&m, STACK + 64, BASE + 0x1020);
         } else {
             t.reg = machine_reg;
@@ -595,7 +595,7 @@ static void test_replaced_kinds(void **state)
         row.cfa.control = (uint32_t)REG(registers[abi].sp);
         row.cfa.offset = 64 + (int32_t)below(abi);
         row.fp.control = (uint32_t)REG(registers[abi].fp);
-        row.ra.control = (uint32_t)REG(abi == SFU_AMD64 ? 6 : registers[abi].ra);
+        row.ra.control = (uint32_t)REG(registers[abi].link ? registers[abi].ra : registers[abi].fp);
         top.fp = top.ra = TRAMPOLINE;
         top.has_ra = true;
         sfu_walk_start(&walk, &t, &top);
@@ -650,7 +650,7 @@ static void test_replaced_guess(void **state)
         same(walk.frame.guess, SFU_GUESS_CALL);
         same(walk.frame.replaced, true);
         same(walk.frame.regs.pc, BASE + 0x1020);
-        same(last_slot, abi == SFU_AMD64 ? STACK : 0);
+        same(last_slot, !registers[abi].link ? STACK : 0);
         if (registers[abi].record != NO_RECORD) {
             t.frame_pointers = true;
             top.pc = BASE + 0x1050;

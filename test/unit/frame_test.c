@@ -167,8 +167,8 @@ static void test_link_register(void **state)
         grow(abi, 0);
         unsaved(abi);
         frame.regs.ra = 0x5678;
-        frame.regs.has_ra = abi != SFU_AMD64;
-        if (abi == SFU_AMD64) {
+        frame.regs.has_ra = registers[abi].link;
+        if (!registers[abi].link) {
             code(apply(&t, &row, &frame), SFU_E_REGISTER); /* no such register */
             frame.regs.pc_kind = SFU_PC_RETURN;
             code(apply(&t, &row, &frame), SFU_E_NO_RA);
@@ -193,7 +193,7 @@ static void test_link_register_asked(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        if (abi == SFU_AMD64)
+        if (!registers[abi].link)
             continue;
         begin(abi, SFU_PC_EXACT);
         unsaved(abi);
@@ -254,15 +254,15 @@ static void test_cfa_register(void **state)
     {
         begin(abi, SFU_PC_EXACT);
         t.reg = machine_reg;
-        m.known = 1 << 5;
-        m.reg[5] = STACK + 0x140;
-        row.cfa.control = (uint32_t)REG(5);
+        m.known = 1 << 3;
+        m.reg[3] = STACK + 0x140;
+        row.cfa.control = (uint32_t)REG(3);
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.sp, STACK + 0x160);
         begin(abi, SFU_PC_EXACT);
-        row.cfa.control = (uint32_t)REG(5);
+        row.cfa.control = (uint32_t)REG(3);
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
-        row.cfa.control = (uint32_t)AT_REG(5);
+        row.cfa.control = (uint32_t)AT_REG(3);
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
     }
 }
@@ -573,7 +573,7 @@ static void test_pac(void **state)
                 frame.regs.ra = (sfu_addr)cases[i].ra;
                 frame.regs.has_ra = true;
                 put_word(&m, STACK + 0x118 + below(abi), (sfu_addr)cases[i].ra);
-                if (where == 0 && abi != SFU_AMD64) {
+                if (where == 0 && registers[abi].link) {
                     row.ra.control = (uint32_t)REG(registers[abi].ra); /* the link register of a topmost frame */
                     row.ra.offset = 0;
                 }
@@ -948,20 +948,20 @@ static void test_dead_ra(void **state)
                             t.reg = machine_reg;
                             frame.regs.has_ra = known == BY_FRAME;
                             frame.regs.ra = LINK | pac;
-                            if (known == BY_CALLBACK && abi != SFU_AMD64) {
+                            if (known == BY_CALLBACK && registers[abi].link) {
                                 m.known = (sfu_addr)1 << registers[abi].ra;
                                 m.reg[registers[abi].ra] = LINK | pac;
                             }
                             asked_slot = 1;
-                            code(apply(&t, &row, &frame), !dead              ? SFU_OK
-                                                          : abi == SFU_AMD64 ? SFU_E_DEAD_SLOT
-                                                          : known == UNKNOWN ? SFU_E_REGISTER
-                                                                             : SFU_OK);
+                            code(apply(&t, &row, &frame), !dead                  ? SFU_OK
+                                                          : !registers[abi].link ? SFU_E_DEAD_SLOT
+                                                          : known == UNKNOWN     ? SFU_E_REGISTER
+                                                                                 : SFU_OK);
                             same(m.stack.reads, dead ? 0 : 1);
                             if (!dead) {
                                 same(frame.regs.pc, is_signed ? there & ~(UINT64_C(0xffff) << 48) : there);
                                 same(asked_slot, STACK + UINT16_MAX + 512 - (sfu_addr)(zones[i] + over));
-                            } else if (abi != SFU_AMD64 && known != UNKNOWN) {
+                            } else if (registers[abi].link && known != UNKNOWN) {
                                 same(frame.regs.pc, is_signed ? LINK : LINK | pac);
                                 same(asked_slot, 0);
                                 same(frame.reliable, true);
@@ -1027,9 +1027,9 @@ static void test_dead_epilogue(void **state)
             row.signed_ra = abi <= SFU_AARCH64;
             frame.regs.has_ra = fixed;
             frame.regs.ra = LINK | (abi <= SFU_AARCH64 ? (sfu_addr)(UINT64_C(0xff7f) << 48) : 0);
-            code(apply(&t, &row, &frame), abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : fixed ? SFU_OK : SFU_E_REGISTER);
+            code(apply(&t, &row, &frame), !registers[abi].link ? SFU_E_DEAD_SLOT : fixed ? SFU_OK : SFU_E_REGISTER);
             same(m.stack.reads, 0);
-            if (abi != SFU_AMD64 && fixed) {
+            if (registers[abi].link && fixed) {
                 same(frame.regs.pc, LINK);
                 same(frame.regs.sp, STACK + 0x100);
                 same(frame.regs.fp, STACK + FAR);

@@ -166,7 +166,7 @@ int apply_to(struct sfu_walk *walk, const struct sfu_row *row);
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
 int step(struct sfu_walk *walk);
 
-/* What is known of an ABI. amd64 has no register for the RA. */
+/* What is known of an ABI. amd64 and i386 have no register for the RA. */
 #define registers abis
 
 /* Compare everything that has a meaning. */

@@ -15,7 +15,7 @@ static struct sfu_row row; /* of the walk's frame, when it was looked up last */
 static void function(int abi, int64_t start)
 {
     build_fde(b, start, 0x40, ADDR1);
-    if (abi == SFU_AMD64) {
+    if (!registers[abi].link) {
         ROW(b, 0, BASE_SP | WORD1, 8);
         ROW(b, 4, BASE_SP | WORD1, 32, -16);
     } else {
@@ -172,7 +172,7 @@ static void test_start(void **state)
     close_section(&o);
 }
 
-/* A leaf function that has not touched the stack: its RA is in the link register; on amd64 at the stack's top. */
+/* A leaf function that has not touched the stack: its RA is in the link register; on x86 at the stack's top. */
 static void test_leaf(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_leaf(void **state)
         struct opened o;
         begin(abi, &o);
         top.pc = BASE + 0x1000;
-        if (abi == SFU_AMD64) {
+        if (!registers[abi].link) {
             put_word(&m, STACK, BASE + 0x1060);
         } else {
             top.ra = BASE + 0x1060;
@@ -189,11 +189,11 @@ static void test_leaf(void **state)
         }
         sfu_walk_start(&walk, &t, &top);
         code(step(&walk), SFU_OK);
-        expect(BASE + 0x1060, STACK + (abi == SFU_AMD64 ? 8 : 0), 0xf0, BASE + 0x1040, SFU_PC_RETURN);
+        expect(BASE + 0x1060, STACK + (!registers[abi].link ? 8 : 0), 0xf0, BASE + 0x1040, SFU_PC_RETURN);
         /* further up such a row is a lie: the RA has been overwritten by the call */
         called_from(&m, abi, walk.frame.regs.sp, behind_call(abi, BASE + 0x1000), 0xf1);
         code(step(&walk), SFU_OK);
-        code(step(&walk), abi == SFU_AMD64 ? SFU_OK : SFU_E_NO_RA);
+        code(step(&walk), !registers[abi].link ? SFU_OK : SFU_E_NO_RA);
         close_section(&o);
     }
 }
@@ -382,7 +382,7 @@ static void test_trap_in_table(void **state)
         same(walk.frame.saved, sp);
         same(walk.frame.reliable, true);
         same(row.length, 4);
-        if (abi != SFU_AMD64) {
+        if (registers[abi].link) {
             code(step(&walk), SFU_E_REGISTER); /* nobody knows its link register */
             t.reg = machine_reg;
             m.known = SFU_ADDR_MAX;
@@ -476,7 +476,7 @@ static void test_hook_fields(void **state)
         same(walk.frame.switches, 1);
         same(walk.frame.guess, SFU_GUESS_NONE);
         same(walk.frame.reliable, true);
-        if (abi != SFU_AMD64) {
+        if (registers[abi].link) {
             code(step(&walk), SFU_OK); /* the link register was filled in */
             same(function_of(), BASE + 0x1040);
             same(walk.frame.switched, false);
@@ -533,9 +533,9 @@ static void test_hook_kind(void **state)
             made.regs.pc = behind_call(abi, BASE + 0x1000); /* the entry of a function */
             made.regs.ra = BASE + 0x1090;
             made.regs.has_ra = true;
-            put_word(&m, STACK + 0x200, BASE + 0x1090); /* amd64 */
+            put_word(&m, STACK + 0x200, BASE + 0x1090); /* x86 */
             code(step(&walk), SFU_OK);
-            code(step(&walk), kind == SFU_PC_RETURN && abi != SFU_AMD64 ? SFU_E_NO_RA : SFU_OK);
+            code(step(&walk), kind == SFU_PC_RETURN && registers[abi].link ? SFU_E_NO_RA : SFU_OK);
             close_section(&o);
         }
     }
@@ -884,7 +884,7 @@ static void test_registers(void **state)
         t.reg = machine_reg;
         m.known = SFU_ADDR_MAX;
         m.reg[3] = STACK + 0x10;
-        if (abi != SFU_AMD64)
+        if (registers[abi].link)
             m.reg[registers[abi].ra] = BASE + 0x1304;
         put_word(&m, STACK + 0x10, BASE + 0x1304);
         top.pc = BASE + 0x1300;

@@ -63,4 +63,5 @@ suite-vectors-s390x: build/vectors/run-s390x-host $(VECTORS)
 # What is not SFrame, libsframe does not read.
 suite-vectors-libsframe: $(VECTORS) | $(TC)
 	@mkdir -p build/vectors
-	@test/run.sh vectors-libsframe test/vectors/libsframe.py build/vectors $(filter-out %/riscv.txt %/arm.txt %/i386.txt,$(VECTORS))
+	@test/run.sh vectors-libsframe test/vectors/libsframe.py build/vectors \
+	    $(filter-out %/riscv.txt %/arm.txt %/i386.txt,$(VECTORS))
