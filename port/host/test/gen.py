@@ -973,11 +973,11 @@ def hostile_files(objects=True):
     write(work + "empty", b"")
     write(work + "text", b"This is no ELF file, but long enough for the header of one, which has 64 bytes.\n" * 10)
     write(work + "magic", b"\x7fELF\x02\x01\x01" + bytes(200))
-    for compiler, name in ((["gcc", "-m32"], "narrow.o"), (["gcc"], "object.o"),
+    for compiler, name in ((["gcc", "-mx32"], "narrow.o"), (["gcc"], "object.o"),
                            (["clang", "--target=powerpc64le-linux-gnu"], "foreign.o")):
         run(*compiler, "-c", "-x", "c", "/dev/null", "-o", work + name)
     for name, said in (("empty", "empty"), ("text", "not an ELF file"), ("magic", ""), ("absent", "No such file"),
-                       (".", "not a file"), ("narrow.o", "machine 3 "), ("foreign.o", "machine 21 ")) + (
+                       (".", "not a file"), ("narrow.o", "of 32 bits"), ("foreign.o", "machine 21 ")) + (
                            (("object.o", "relocatable"),) if objects else ()):
         done = survives(work + name, status=1)
         must(said in done.stderr, done.stderr)

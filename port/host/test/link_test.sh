@@ -418,8 +418,8 @@ others() {
 test "a program that does not ask: ld" others ./counted ld
 test "a program that does not ask: lld" others ./counted ld.lld
 foreign() {
-    printf '.globl start\nstart: jmp start\n' | as --32 -o i386.o - &&
-        "$link" ld -m elf_i386 -e start i386.o -o i386.elf
+    printf '.globl start\nstart: jmp start\n' | as --x32 -o x32.o - &&
+        "$link" ld -m elf32_x86_64 -e start x32.o -o x32.elf
 }
 test "a program for another CPU" foreign
 names() {
