@@ -1464,8 +1464,7 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->ra.offset = 0;
     if (!(abi->traits & LINK)) {
         row->cfa.offset = abi->word;
-        row->ra.control = RULE_DEREFERENCE;
-        row->ra.offset = -abi->word;
+        row->ra.control = row->cfa.control | RULE_DEREFERENCE;
     }
     row->fp.control = register_rule(abi->fp);
     row->fp.offset = 0;
