@@ -1114,7 +1114,7 @@ struct caller {
 
 /* Sets *VALUE to what a dead slot held, for WHICH (RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). The RA of x86 has no register. Nor has the RA of a
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). x86's RA has no register. Nor has the RA of a
  * trap frame: x30 has what the interrupted code had there. */
 static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, sfu_addr *value)
 {
