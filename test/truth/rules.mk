@@ -175,6 +175,16 @@ STEP_ARM := $(foreach c,gcc12 clang,$(STEP_LEVELS:%=$(c)-%) $(c)-O2-fp $(c)-O2-f
 STEP_ARM_arm := gcc12-O2-a15 gcc12-Os-a15
 STEP_ARM_thumb := $(foreach c,gcc12 clang,$(c)-O0-m0 $(c)-O2-m0 $(c)-Os-m0)
 
+# -- i386: sfu-gen's tables in everything: gcc12 and 16 and clang at each level, with and without frame pointers, and
+# with code that finds its own address by calls --
+
+STEP_I386 := $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) gcc12-Oz clang-Oz gcc12-O2-fp gcc12-O2-nofp \
+    gcc12-O2-clash gcc12-O0-pic clang-O1-fp clang-O2-pic gcc12-O2-small
+STEP_CODE_i386 := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc16-O2-code gcc12-O2-codelto \
+    gcc12-O0-codepic gcc12-O2-codepic clang-O0-codepic clang-O2-codepic gcc12-O1-codefp gcc12-O1-codenofp \
+    gcc12-O2-codebp clang-O2-codefp
+STEP_GAPS_i386 := 100
+
 # -- the rules --
 
 # The harness, and below the judge of kernels, are linked of these.
@@ -187,7 +197,7 @@ $(STEP)/step: $(patsubst %.c,$(STEP)/own/%.o,$(STEP_HARNESS) sfu.c port/fast/sfu
 	$(CC) $^ -lelf -o $@
 
 # This machine's CPU steps its own programs, QEMU those of others.
-STEP_NATIVE := $(filter x86_64,$(shell uname -m))
+STEP_NATIVE := $(if $(filter x86_64,$(shell uname -m)),x86_64 i386)
 step_by = $(if $(filter $(1),$(STEP_NATIVE)),native,qemu-$(1:thumb=arm))
 
 # step_suite TARGET, NAME, CPU, ARGUMENTS, SETS: TARGET steps the programs of SETS. With T those whose names have it, if
@@ -217,11 +227,14 @@ $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call step_check,step-code,$(cpu),\
 $(foreach cpu,riscv64 riscv32,$(eval \
     $(call step_check,step,$(cpu),-n $(if $(STEP_LONG),$(STEPS),140000) $(STEP_KNOWN) -s,$(call step_riscv,$(cpu)))))
 # What is known of __riscv_save_N (FAULTS.md: gcc-riscv-save) is so by any table.
-$(foreach cpu,riscv64 riscv32 arm thumb,$(eval $(call step_check,step-code,$(cpu),\
+$(foreach cpu,riscv64 riscv32 arm thumb i386,$(eval $(call step_check,step-code,$(cpu),\
     -n $(if $(filter riscv%,$(cpu)),6000,1000) -g $(STEP_GAPS_$(cpu)) $(STEP_KNOWN),\
     $(call step_set,patterns,$(call step_code,$(cpu))))))
 $(foreach cpu,arm thumb,$(eval $(call step_check,step,$(cpu),-n 1000 $(STEP_KNOWN) -s,\
     $(call step_set,patterns,$(call step_patterns,$(cpu),$(STEP_ARM) $(STEP_ARM_$(cpu)))))))
+$(eval $(call step_check,step,i386,-n $(if $(STEP_LONG),$(STEPS),140000) $(STEP_KNOWN) -s,\
+    $(call step_set,patterns,$(call step_patterns,i386,$(STEP_I386)) $(STEP)/i386/goto-gcc12-O1) \
+    $(call step_set,real:1,$(STEP)/i386/zlib-gcc12-O2)))
 $(foreach cpu,riscv64 riscv32,\
     $(eval $(call step_suite,step-riscv-$(cpu),step-riscv-$(cpu),$(cpu),\
         -n $(or $(STEP_LONG:%=$(STEPS)),1500000) $(STEP_KNOWN) -a -s,$(call step_riscv_all,$(cpu)))) \
@@ -231,7 +244,7 @@ $(foreach cpu,riscv64 riscv32,\
 $(sort $(STEP_IMAGES)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $@
 # SFrame does not have RISC-V and ARM; of the others, those whose tables sfu-gen makes say so in their names.
-$(filter %-gen %-pacgen %-debuggen %-small $(addprefix $(STEP)/,riscv64/% riscv32/% arm/% thumb/%),$(STEP_IMAGES)) \
+$(filter %-gen %-pacgen %-debuggen %-small $(addprefix $(STEP)/,riscv64/% riscv32/% arm/% thumb/% i386/%),$(STEP_IMAGES)) \
     $(foreach cpu,x86_64 aarch64 s390x,$(call step_code,$(cpu))): build/tools/sfu-gen
 
 ## [campaigns] step-riscv: RISC-V's programs by gcc 12 and 16, clang 16 and the newest, each level with each flag

@@ -552,4 +552,5 @@ const struct code_cpu code_aarch64 = {
     "the interrupted PC is in ELR_EL1 alone, which no row can name",
     0,
     NULL,
+    0,
 };

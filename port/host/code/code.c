@@ -57,6 +57,8 @@ const struct code_cpu *code_cpu(const struct image *image)
 #ifdef SFU_ZYDIS
     case SFU_AMD64:
         return &code_x86_64;
+    case SFU_I386:
+        return &code_i386;
 #endif
     case SFU_AARCH64:
     case SFU_AARCH64_BIG:
@@ -288,6 +290,13 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
         state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
         state->globals = true;
         state->num = 0;
+        return;
+    }
+    if (cpu->pushed != 0) { /* flags, CS and PC */
+        const int64_t error = kind == CODE_ERROR ? cpu->word : 0;
+
+        state->reg[cpu->sp] = (struct code_value){-cpu->pushed - error, BASE_CFA, false, 0, 0};
+        state->slot[0] = (struct code_slot){way_back, -cpu->pushed, BASE_CFA};
         return;
     }
     /* The CPU has pushed SS, SP, flags, CS and PC. */
@@ -1420,11 +1429,16 @@ static void end_switch(struct code *code, const struct code_state *state, bool g
 }
 
 /* x86_64: whether SP points to what `iretq` takes back, as the entry of a system call has pushed it. */
-static bool is_pushed(const struct code_state *state, const struct code_value *sp)
+static bool is_pushed(const struct code_cpu *cpu, const struct code_state *state, const struct code_value *sp)
 {
     const struct code_value pc = load(state, sp, 0), old = load(state, sp, 24);
 
-    return pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
+    return cpu->pushed == 0 && pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
+}
+
+bool code_is_at_pushed(const struct code_cpu *cpu, const struct code_value *sp)
+{
+    return sp->base == (cpu->pushed != 0 ? BASE_CFA : BASE_TRAP) && sp->k == -cpu->pushed;
 }
 
 bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
@@ -1439,7 +1453,7 @@ bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *stat
     if (cpu->old_psw != 0) /* an old PSW says nothing of a thread that has left its stack */
         return sp->base == BASE_CFA && sp->k == k && state->switched == 0;
     if (!cpu->link)
-        return (sp->base == BASE_TRAP && sp->k == 0) || is_pushed(state, sp);
+        return code_is_at_pushed(cpu, sp) || is_pushed(cpu, state, sp);
     return sp->k == 0 && (sp->base == BASE_TRAP || sp->base == BASE_CFA);
 }
 
@@ -1451,11 +1465,11 @@ static void resume_switch(struct code *code, const struct code_state *state)
 
     if (state->switched & CODE_ENTERS)
         end_switch(code, state,
-                   sp->base == BASE_CFA || sp->base == BASE_TRAP || (!cpu->link && is_pushed(state, sp)));
+                   sp->base == BASE_CFA || sp->base == BASE_TRAP || (!cpu->link && is_pushed(cpu, state, sp)));
     else
         end_switch(code, state,
-                   cpu->old_psw == 0 && state->caller == CALLER_INTERRUPTED && sp->k == 0 &&
-                       (sp->base == BASE_TRAP || (sp->base == BASE_CFA && state->trap_is_cfa)) &&
+                   cpu->old_psw == 0 && state->caller == CALLER_INTERRUPTED &&
+                       (code_is_at_pushed(cpu, sp) || (sp->k == 0 && sp->base == BASE_CFA && state->trap_is_cfa)) &&
                        state->reg[cpu->fp].base == BASE_ENTRY + cpu->fp && state->reg[cpu->fp].k == 0 &&
                        (!cpu->link || state->reg[CODE_PC].base == BASE_RETURN));
 }
@@ -1914,8 +1928,8 @@ static void push_address(const struct code_cpu *cpu, struct code_state *state, u
         state->reg[cpu->ra] = address;
         return;
     }
-    store(cpu, state, &before, -8, &address);
-    state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
+    store(cpu, state, &before, -cpu->word, &address);
+    state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? cpu->word : 0;
 }
 
 /* Whether a call of TARGET, in the middle of the unit, with STATE in front of it, is a jump over data whose address it
@@ -2034,6 +2048,22 @@ static void keep_unwritten(struct code *code, struct code_state *state, const st
             state->reg[i] = before->reg[i];
 }
 
+/* i386: a call of TARGET leaves the address of NEXT in a register, if that is all that it does
+ * (`__x86.get_pc_thunk.bx`). */
+static void take_thunk(const struct code *code, struct code_state *state, uint64_t target, uint64_t next)
+{
+    const struct code_cpu *cpu = code->cpu;
+    struct code_fact load, back;
+    const struct code_op *op = &load.op[0];
+
+    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &load) || load.num != 1 ||
+        load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
+        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + load.size, &back) || back.flow != CODE_RETURN ||
+        back.odd)
+        return;
+    state->reg[op->reg] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. Returns false if nothing comes back. */
 static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -2074,6 +2104,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     copy_state(&before, state);
     code_after_call(cpu, state, callee);
     keep_unwritten(r->code, state, &before, callee);
+    take_thunk(r->code, state, fact->target, next);
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
         state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;
@@ -2167,7 +2198,7 @@ static void resumes(struct run *r, const struct code_state *state)
 {
     const struct code_value *sp = &state->reg[r->code->cpu->sp];
     struct code_unit *unit = r->unit;
-    bool good = unit->trap ? sp->base == BASE_TRAP && sp->k == 0
+    bool good = unit->trap ? code_is_at_pushed(r->code->cpu, sp)
                            : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
 
     if (has_pc(r->code->cpu))

@@ -5,7 +5,7 @@
  * every register that holds one of them from the first instruction of a function along all of its branches. It knows
  * where CFA, RA and FP are in front of an instruction, or that it does not know.
  *
- *     x86_64.c, aarch64.c, s390x.c, riscv.c, arm.c   bytes -> struct code_fact: what an instruction does to
+ *     x86_64.c (i386, too), aarch64.c, s390x.c, riscv.c, arm.c   bytes -> struct code_fact: what an instruction does to
  *               registers, to memory and to the PC
  *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
  *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
@@ -160,8 +160,8 @@ struct code_text {
 struct code_cpu {
     uint64_t changed; /* registers that a callee may change, a bit each */
     /* Those of CHANGED that have nothing for a callee, so that no function stores them: without the static chain of
-     * nested functions (r10; x15 or x18; r0; t2), but ARM has no other. 0: exceptions enter as calls do, and handlers
-     * are functions (ARM's M profile). */
+     * nested functions (r10; x15 or x18; r0; t2), but ARM has no other. 0: i386, where each may have an argument, and
+     * ARM's M profile, where exceptions enter as calls do, and handlers are functions. */
     uint64_t idle;
     uint8_t sp, fp, ra;
     uint8_t shadow;      /* the register of a shadow call stack, or 0 */
@@ -180,6 +180,9 @@ struct code_cpu {
     uint8_t mode;      /* the bits of an address that are not a part of the PC */
     /* Where the data in code that ADDR is in ends, or 0; or NULL. */
     uint64_t (*data_end)(void *decoder, uint64_t addr);
+    /* i386: how much the CPU pushes for an exception without a change of privilege. SP was the end of it, and it is not
+     * among what was pushed. 0: it is. */
+    int32_t pushed;
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -208,8 +211,8 @@ void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int6
 
 /* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
 const struct code_cpu *code_cpu(const struct image *image);
-extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32, code_riscv64_zcmp,
-    code_riscv32_zcmp, code_arm, code_thumb;
+extern const struct code_cpu code_x86_64, code_i386, code_aarch64, code_s390x, code_riscv64, code_riscv32,
+    code_riscv64_zcmp, code_riscv32_zcmp, code_arm, code_thumb;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
@@ -367,7 +370,7 @@ struct code_unit {
     bool outermost;    /* its CFI begins with: nobody has called it */
     bool says_end;     /* its CFI says so somewhere */
     bool says_nothing; /* its CFI is no more than that it is called */
-    bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86_64) */
+    bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86) */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool is_piece;     /* calls in front of its start come back to it */
@@ -429,6 +432,7 @@ struct code {
     bool far_jumps_done; /* x86_64: those of 32-bit code have been looked for */
     bool naming;         /* interrupts begin with names for what registers have */
     bool changed;        /* a unit has */
+    bool programs;       /* i386: exceptions may come from programs */
     bool switch_ended;   /* a way behind a switch to another stack has, or otherwise */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
@@ -504,6 +508,8 @@ bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const
 
 /* Whether FACT, which returns from an interrupt, finds in STATE what the CPU has left at the entry. */
 bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact);
+/* Whether SP points to what the CPU has pushed for an interrupt, which is not one with an error code. */
+bool code_is_at_pushed(const struct code_cpu *cpu, const struct code_value *sp);
 
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);

@@ -249,6 +249,8 @@ static unsigned register_of_call(const struct code *code, uint64_t pc, const str
         if (fact->size == 2 && p[0] == 0xff && p[1] >> 3 == 0x1a)
             return amd64[p[1] & 7];
         return fact->size == 3 && p[0] == 0x41 && p[1] == 0xff && p[2] >> 3 == 0x1a ? 8u + (p[2] & 7) : CODE_NONE;
+    case EM_386: /* ff /2 */
+        return fact->size == 2 && p[0] == 0xff && p[1] >> 3 == 0x1a ? p[1] & 7u : CODE_NONE;
     case EM_AARCH64: { /* blr; instructions are little-endian */
         const uint32_t blr = (uint32_t)load_number(p, 4, false);
 
@@ -322,6 +324,8 @@ static bool begins_mode(const struct code *code, uint64_t pc)
     switch (code->image->header.e_machine) {
     case EM_X86_64:
         return p[0] == 0xfc && !is_of_strings(p[1]);
+    case EM_386: /* pusha, too: a function need not keep what it saves */
+        return p[0] == 0x60 || (p[0] == 0xfc && !is_of_strings(p[1]));
     case EM_ARM: /* bfc sp, #0, #3; srs */
         word = (uint32_t)load_number(p, 4, code->image->big);
         return word == 0xe7c2d01f || (word & 0xfe5fffe0) == 0xf84d0500;
@@ -341,32 +345,40 @@ static void name_registers(const struct code_cpu *cpu, struct code_state *state)
             state->reg[i] = (struct code_value){0, (uint8_t)(BASE_ENTRY + i), false, 0, 0};
 }
 
-/* x86_64: whether the instruction at PC pushes a number. */
+/* Whether the ABI of calls aligns SP to 16: that of x86_64. That of i386 does, too, but kernels choose otherwise. */
+static bool has_alignment(const struct code_cpu *cpu)
+{
+    return !cpu->link && cpu->word == 8;
+}
+
+/* x86_64: whether the instruction at PC pushes a number. On i386 numbers are arguments. */
 static bool pushes_number(const struct code *code, uint64_t pc)
 {
-    const uint8_t *p = image_instructions(code->image, pc, 1);
+    const uint8_t *p = has_alignment(code->cpu) ? image_instructions(code->image, pc, 1) : NULL;
 
     return p != NULL && (*p == 0x68 || *p == 0x6a);
 }
 
-/* Whether a register of arguments has, in STATE, the address of what an exception's entry finds on the stack, or has
- * pushed first. It is where a compiler's function has its return address, or the arguments of a call. */
+/* Whether an argument of a call has, in STATE, the address of what an exception's entry finds on the stack, or, on
+ * x86_64, has pushed first. It is where a compiler's function has its return address, or the arguments of a call. */
 static bool hands_frame(const struct trial *t, const struct code_state *state)
 {
-    static const uint8_t arguments[] = {5, 4, 1, 2, 8, 9};
-    const int64_t top = t->code->cpu->sp_at_entry;
+    static const uint8_t registers[2][6] = {{0, 1, 2, 0, 1, 2}, {5, 4, 1, 2, 8, 9}};
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct sfu_rule pushed = {0, (uint32_t)cpu->sp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE};
+    const struct code_value word = code_evaluate(state, &pushed);
     unsigned i;
 
-    for (i = 0; i < sizeof arguments && !t->code->cpu->link; i++) {
-        const struct code_value *value = &state->reg[arguments[i]];
+    for (i = 0; i < 6 && !cpu->link; i++) {
+        const struct code_value *value = &state->reg[registers[has_alignment(cpu)][i]];
 
-        if (value->base == BASE_CFA && (value->k == top || (t->pushes && value->k < top)))
+        if (value->base == BASE_CFA && (value->k == cpu->sp_at_entry || (t->pushes && value->k < cpu->sp_at_entry)))
             return true;
     }
-    return false;
+    return !cpu->link && !has_alignment(cpu) && word.base == BASE_CFA && word.k == cpu->sp_at_entry;
 }
 
-/* x86_64: whether FACT, whose next instruction is at NEXT, is a call over instructions that nobody comes to but the CPU
+/* x86: whether FACT, whose next instruction is at NEXT, is a call over instructions that nobody comes to but the CPU
  * in advance, as in thunks of returns and jumps, or to fill its predictor of returns. It is a push. */
 static bool is_push(const struct trial *t, const struct code_fact *fact, uint64_t next)
 {
@@ -382,13 +394,15 @@ static bool is_push(const struct trial *t, const struct code_fact *fact, uint64_
 /* STATE goes on where FACT pushes NEXT, in the middle of a thunk. That of a jump returns to what it puts there. */
 static void push_next(struct trial *t, struct code_state *state, const struct code_fact *fact)
 {
+    const struct code_cpu *cpu = t->code->cpu;
     const uint8_t *p = image_instructions(t->code->image, fact->target, 4);
+    const unsigned rex = cpu->word == 8;
 
-    if (p == NULL || (p[1] == 0x89 && p[3] == 0x24)) { /* mov REGISTER, (%rsp) */
+    if (p == NULL || (p[rex] == 0x89 && p[rex + 2] == 0x24)) { /* mov REGISTER, (%rsp) */
         t->ends->unknown = true;
         return;
     }
-    state->reg[t->code->cpu->sp].k -= state->reg[t->code->cpu->sp].base != BASE_UNKNOWN ? 8 : 0;
+    state->reg[cpu->sp].k -= state->reg[cpu->sp].base != BASE_UNKNOWN ? cpu->word : 0;
     jump(t, fact->target, state);
 }
 
@@ -413,7 +427,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     }
     if (code_is_own_address(t->code, fact, next)) {
         if (!cpu->link)
-            state->reg[cpu->sp].k -= sp->base != BASE_UNKNOWN ? 8 : 0;
+            state->reg[cpu->sp].k -= sp->base != BASE_UNKNOWN ? cpu->word : 0;
         else
             state->reg[cpu->ra] = (struct code_value){(int64_t)next, BASE_NUMBER, false, 0, 0};
         return true;
@@ -422,9 +436,9 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
         push_next(t, state, fact);
         return false;
     }
-    if (!cpu->link && sp->base == BASE_CFA && sp->k % 16 == 0)
+    if (has_alignment(cpu) && sp->base == BASE_CFA && sp->k % 16 == 0)
         t->ends->aligned = true;
-    else if (!cpu->link && sp->base == BASE_CFA)
+    else if (has_alignment(cpu) && sp->base == BASE_CFA)
         note_unaligned(t->ends, fact->target);
     t->ends->calls = true;
     t->ends->hands_on |= calls_kept(t, state, pc, fact);
@@ -465,7 +479,10 @@ static bool goes_on_behind(struct trial *t, struct code_state *state, const stru
         code_unit_at(t->code, address_of(cpu, &to)) != unit)
         return false;
     word.offset = 24;
-    state->reg[cpu->sp] = code_evaluate(state, &word);
+    if (cpu->pushed == 0)
+        state->reg[cpu->sp] = code_evaluate(state, &word);
+    else /* its own, or a program's */
+        memset(&state->reg[cpu->sp], 0, sizeof state->reg[cpu->sp]);
     jump(t, address_of(cpu, &to), state);
     return true;
 }
@@ -560,7 +577,7 @@ static void follow(struct trial *t, struct block *block)
         t->ends->saves |= own && saves_idle(t->code, &state, &fact);
         code_step(cpu, &state, &fact);
         if (before.base == BASE_CFA && before.k == cpu->sp_at_entry && state.reg[cpu->sp].k != before.k)
-            t->pushes = !cpu->link && pushes_number(t->code, pc);
+            t->pushes = pushes_number(t->code, pc);
         if (fact.flow == CODE_NEXT)
             look_at_sp(t, &state, &before, left, own);
         goes_on = depart(t, &state, &fact, pc);
@@ -782,7 +799,7 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
                     : "iretq takes back what the CPU has pushed, behind an error code";
         return trap ? CODE_TRAP : CODE_ERROR;
     }
-    if (x86 && !trap && is_kind(code, addr, CODE_SYSCALL)) {
+    if (x86 && cpu->pushed == 0 && !trap && is_kind(code, addr, CODE_SYSCALL)) {
         *why = "it returns to where syscall has left the PC, with SP as it was";
         return CODE_SYSCALL;
     }
@@ -1252,7 +1269,7 @@ static bool may_be_last_entry(const struct code_cpu *cpu, const struct code_unit
 {
     const bool odd = ends->moves || ends->misaligned;
 
-    return cpu->idle != 0 && is_last(ends) &&
+    return (cpu->idle != 0 || !cpu->link) && is_last(ends) &&
            (ends->saves || ends->hands_frame || ends->begins_mode || (unit->says_nothing && odd && !ends->loses));
 }
 

@@ -1266,4 +1266,5 @@ const struct code_cpu code_s390x = {
     "the PSW of what was interrupted is in the low core alone, at which no row can point",
     0,
     NULL,
+    0,
 };

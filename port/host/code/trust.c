@@ -469,6 +469,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
     struct sfu_rule rule;
     bool unused;
 
+    if (t->code->programs && state->caller == CALLER_INTERRUPTED)
+        return "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
     if (state->caller == CALLER_UNCERTAIN)
         return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
     if (state->has_parted && cpu->no_pc == NULL && !find_entry(cpu, state, cpu->ra, true, &rule, &unused))
@@ -520,7 +522,8 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
 
     if (size == 0)
         return;
-    if (!code_is_sure(t->code, t->unit, v->state) || !derive(t->cpu, v->held, &row)) {
+    if (!code_is_sure(t->code, t->unit, v->state) || !derive(t->cpu, v->held, &row) ||
+        (row.trap && t->code->programs)) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
             lose(t, pc, size, why_lost(t, v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)
@@ -774,17 +777,30 @@ static bool begins_below(const struct code *code, const struct code_unit *unit, 
 {
     const struct cfi_row *row = rows->num > 0 ? &rows->list[0] : NULL;
 
-    return code->image->abi == SFU_AMD64 && row != NULL && row->start == unit->start && row->kind == CFI_RULES &&
-           row->cfa.control == rule_of(code->cpu->sp, 0, false).control && row->cfa.offset == 16 &&
-           row->ra.control == RULE_DEREFERENCE && row->ra.offset == -8;
+    const struct code_cpu *cpu = code->cpu;
+
+    return !cpu->link && row != NULL && row->start == unit->start && row->kind == CFI_RULES &&
+           row->cfa.control == rule_of(cpu->sp, 0, false).control && row->cfa.offset == 2 * cpu->word &&
+           row->ra.control == RULE_DEREFERENCE && row->ra.offset == -cpu->word;
 }
 
-static bool has_iretq(const struct code *code, const struct code_unit *unit)
+/* Whether an instruction of UNIT returns from an interrupt. */
+static bool has_iret(const struct code *code, const struct code_unit *unit)
 {
-    static const uint8_t iretq[] = {0x48, 0xcf};
-    const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
+    const uint64_t size = unit->end - unit->start;
+    const struct code_text text = {image_instructions(code->image, unit->start, size), unit->start, unit->end};
+    uint64_t pc = unit->start;
 
-    return bytes != NULL && memmem(bytes, (size_t)(unit->end - unit->start), iretq, sizeof iretq) != NULL;
+    while (text.bytes != NULL && pc < unit->end) {
+        struct code_fact fact;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        if (fact.flow == CODE_RESUME)
+            return true;
+        pc += fact.size != 0 ? fact.size : 1;
+    }
+    return false;
 }
 
 /* Whether ROWS say somewhere that nobody has called their function. */
@@ -821,7 +837,7 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
         unit.outermost = rows.num > 0 && rows.list[0].kind == CFI_OUTERMOST;
         unit.says_end = says_end(&rows);
         unit.begins_below = begins_below(code, &unit, &rows);
-        unit.trap = unit.error = unit.begins_below && has_iretq(code, &unit);
+        unit.trap = unit.error = unit.begins_below && has_iret(code, &unit);
         unit.function |= unit.trap;
         unit.dirty = true;
         free(rows.list);
@@ -1035,11 +1051,11 @@ static void enter_in_frame(struct code *code, struct code_unit *unit)
 /* A compiler's interrupt function (x86_64: __attribute__((interrupt))) ends with iretq. By its CFI it is an ordinary
  * one, whose return address is where the CPU has pushed the PC or, by clang, the error code; gcc's begins behind an
  * error code. So SP counts where it ends. That is looked at again with the true entry: it must be the CPU's frame. */
-static void find_interrupt(struct code_unit *unit)
+static void find_interrupt(const struct code_cpu *cpu, struct code_unit *unit)
 {
     bool begins = unit->function && unit->resumes && !unit->resumes_otherwise;
 
-    if (!unit->trap && begins && (unit->resumed == -8 || unit->resumed == 0)) {
+    if (!unit->trap && begins && (unit->resumed == cpu->sp_at_entry || unit->resumed == 0)) {
         unit->trap = unit->dirty = true;
         unit->error = unit->resumed == 0;
         unit->resumes = false;
@@ -1083,7 +1099,7 @@ static void run_all(struct code *code)
             unit->runs++;
             compare_unit(code, unit, &t);
             code->reports[i] = t.own;
-            find_interrupt(unit);
+            find_interrupt(code->cpu, unit);
             code_end_switches(code);
         }
         for (i = 0; i < code->num_units && !again; i++)
@@ -1542,6 +1558,23 @@ static void find_saved(struct code *code, const struct code_how *how)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
+/* Whether IMAGE may have an instruction `ltr` (0f 00 /3), without which no exception comes from a program: the CPU finds
+ * the stack for that in the task-state segment. Data that looks like one counts, too. */
+static bool loads_task(struct image *image)
+{
+    size_t i, k;
+
+    for (i = 0; i < image->num_code; i++) {
+        const struct section *section = image->code[i];
+        const uint8_t *p = image_instructions(image, section->addr, section->size);
+
+        for (k = 0; p != NULL && k + 2 < section->size; k++)
+            if (p[k] == 0x0f && p[k + 1] == 0 && (p[k + 2] >> 3 & 7) == 3)
+                return true;
+    }
+    return false;
+}
+
 bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report)
 {
@@ -1555,6 +1588,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     if (code.cpu == NULL)
         return false;
     code.decoder = code.cpu->open != NULL ? code.cpu->open(cfi->image) : NULL;
+    code.programs = code.cpu->pushed != 0 && loads_task(cfi->image);
     find_units(&code, spans, report);
     if (how->derive)
         find_gaps(&code, spans, how->kept);

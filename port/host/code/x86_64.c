@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * x86_64: Zydis decodes, and says of each operand, of hidden ones too, whether an instruction writes it, and how much.
+ * x86_64, and i386: Zydis decodes, and says of each operand, of hidden ones too, whether an instruction writes it, and how much.
  * Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of the "Intel
  * 64 and IA-32 Architectures Software Developer's Manual".
  */
@@ -13,19 +13,53 @@
 #include <string.h>
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R11 = 11, RA = 16 };
+enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
 
 /* A comparison with more is not that of a table's index. */
 enum { MAX_BOUND = 65536 };
 
 typedef ZydisDecodedOperand operand_t;
 
+/* What differs between code of 64 bits and of 32. Registers have their DWARF numbers. */
+struct mode {
+    ZydisMachineMode machine;
+    ZydisStackWidth width;
+    ZydisRegister first, last; /* of the whole registers */
+    uint8_t number[16];        /* of each of them */
+    uint8_t word, sp, fp, ra;
+    uint8_t count; /* the register that counts in string instructions */
+};
+
+static const struct mode long_mode = {ZYDIS_MACHINE_MODE_LONG_64,
+                                      ZYDIS_STACK_WIDTH_64,
+                                      ZYDIS_REGISTER_RAX,
+                                      ZYDIS_REGISTER_R15,
+                                      {RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R8 + 1, R8 + 2, R8 + 3, R8 + 4,
+                                       R8 + 5, R8 + 6, R8 + 7},
+                                      8,
+                                      RSP,
+                                      RBP,
+                                      RA,
+                                      RCX},
+                         legacy_mode = {ZYDIS_MACHINE_MODE_LEGACY_32,
+                                        ZYDIS_STACK_WIDTH_32,
+                                        ZYDIS_REGISTER_EAX,
+                                        ZYDIS_REGISTER_EDI,
+                                        {EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI},
+                                        4,
+                                        ESP,
+                                        EBP,
+                                        EIP,
+                                        ECX};
+
 struct decoder {
+    const struct mode *mode;
     ZydisDecoder zydis;
     ZydisDecodedInstruction insn;
     operand_t op[ZYDIS_MAX_OPERAND_COUNT];
     uint64_t pc;
     uint8_t number[ZYDIS_REGISTER_MAX_VALUE + 1]; /* of a register's DWARF number + 1, or 0 */
-    bool whole[ZYDIS_REGISTER_MAX_VALUE + 1];     /* it is one of 64 bits */
+    bool whole[ZYDIS_REGISTER_MAX_VALUE + 1];     /* it is one of 64 bits, or of 32 in code of 32 */
 };
 
 /* ---- Operands -------------------------------------------------------------------------------------------------- */
@@ -33,15 +67,14 @@ struct decoder {
 /* Gives all registers, and their parts, the number of the one that they are in. */
 static void name_registers(struct decoder *d)
 {
-    static const uint8_t numbers[16] = {RAX, RCX,    RDX,    RBX,    RSP,    RBP,    RSI,    RDI,
-                                        R8,  R8 + 1, R8 + 2, R8 + 3, R8 + 4, R8 + 5, R8 + 6, R8 + 7};
+    const int first = d->mode->first, last = d->mode->last;
     int reg, all;
 
     for (reg = 1; reg <= ZYDIS_REGISTER_MAX_VALUE; reg++) {
-        all = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, (ZydisRegister)reg);
-        if (all < ZYDIS_REGISTER_RAX || all > ZYDIS_REGISTER_R15)
+        all = ZydisRegisterGetLargestEnclosing(d->mode->machine, (ZydisRegister)reg);
+        if (all < first || all > last)
             continue;
-        d->number[reg] = (uint8_t)(numbers[all - ZYDIS_REGISTER_RAX] + 1);
+        d->number[reg] = (uint8_t)(d->mode->number[all - first] + 1);
         d->whole[reg] = reg == all;
     }
 }
@@ -69,6 +102,12 @@ static bool is_memory(const operand_t *operand)
 static bool is_number(const operand_t *operand)
 {
     return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+/* The number OPERAND, as a register gets it. */
+static int64_t number(const struct decoder *d, const operand_t *operand)
+{
+    return d->mode->word == 4 ? (int32_t)(uint32_t)operand->imm.value.u : operand->imm.value.s;
 }
 
 /* The number of OPERAND, if it is a whole register, else CODE_NONE. */
@@ -108,24 +147,25 @@ static void address(const struct decoder *d, const operand_t *operand, uint8_t *
 
 /* ---- Any instruction ------------------------------------------------------------------------------------------- */
 
-static void forget_all(struct code_fact *fact)
+static void forget_all(const struct decoder *d, struct code_fact *fact)
 {
     fact->num = 0;
-    code_add(fact, CODE_FORGET, RAX, RA, 0, 0);
+    code_add(fact, CODE_FORGET, RAX, d->mode->ra, 0, 0);
 }
 
 /* Somebody else has run, and has given SP back. */
-static void forget_all_but_sp(struct code_fact *fact)
+static void forget_all_but_sp(const struct decoder *d, struct code_fact *fact)
 {
-    code_add(fact, CODE_FORGET, RAX, RBP, 0, 0);
-    code_add(fact, CODE_FORGET, R8, RA, 0, 0);
+    code_add(fact, CODE_FORGET, RAX, (uint8_t)(d->mode->sp - 1), 0, 0);
+    code_add(fact, CODE_FORGET, (uint8_t)(d->mode->sp + 1), d->mode->ra, 0, 0);
 }
 
 /* What a system call may change, as an ABI says. */
-static void forget_changed(struct code_fact *fact)
+static void forget_changed(const struct decoder *d, struct code_fact *fact)
 {
-    code_add(fact, CODE_FORGET, RAX, RCX, 0, 0);
-    code_add(fact, CODE_FORGET, R8, R11, 0, 0);
+    code_add(fact, CODE_FORGET, RAX, RCX, 0, 0); /* EAX to EDX, too */
+    if (d->mode->word == 8)
+        code_add(fact, CODE_FORGET, R8, R11, 0, 0);
 }
 
 /* GS begins elsewhere, or may do so. */
@@ -148,7 +188,7 @@ static void write_to(const struct decoder *d, struct code_fact *fact, const oper
         base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
     code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
     if (d->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
-        code_repeat(fact, RCX);
+        code_repeat(fact, d->mode->count);
 }
 
 /* A part of REG gets a value, or all of it one that is not known. What is added to SP by `or` is 0 wherever that counts
@@ -157,8 +197,8 @@ static void change(const struct decoder *d, struct code_fact *fact, ZydisRegiste
 {
     if (reg == ZYDIS_REGISTER_GS)
         forget_gs(fact);
-    else if (reg == ZYDIS_REGISTER_RSP && d->insn.mnemonic == ZYDIS_MNEMONIC_OR)
-        code_forget(fact, RSP);
+    else if (d->whole[reg] && number_of(d, reg) == d->mode->sp && d->insn.mnemonic == ZYDIS_MNEMONIC_OR)
+        code_forget(fact, d->mode->sp);
     else if (d->number[reg] != 0)
         code_replace(fact, number_of(d, reg));
 }
@@ -183,8 +223,8 @@ static void other(const struct decoder *d, struct code_fact *fact)
                                                                         : ZYDIS_REGISTER_NONE;
 
         change(d, fact, reg);
-        if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && d->number[reg] == RSP + 1) {
-            forget_all(fact); /* an instruction of stacks that is not known here */
+        if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && d->number[reg] == d->mode->sp + 1) {
+            forget_all(d, fact); /* an instruction of stacks that is not known here */
             return;
         }
     }
@@ -235,7 +275,7 @@ static bool extend(const struct decoder *d, struct code_fact *fact)
     return read_table(d, fact, to, b, 4 | CODE_ENTRY_SIGNED);
 }
 
-/* 64 bits move from B to A, or its address does (lea). */
+/* A word moves from B to A, or its address does (lea). */
 static bool move(const struct decoder *d, struct code_fact *fact, bool load_address)
 {
     const operand_t *a = &d->op[0], *b = a + 1;
@@ -244,7 +284,7 @@ static bool move(const struct decoder *d, struct code_fact *fact, bool load_addr
 
     if (is_register(a) && is_number(b) && a->size >= 32) {
         code_add(fact, CODE_NUMBER, number_of(d, a->reg.value), 0, 0,
-                 to != CODE_NONE ? b->imm.value.s : (int64_t)(uint32_t)b->imm.value.u);
+                 to != CODE_NONE ? number(d, b) : (int64_t)(uint32_t)b->imm.value.u);
         return true;
     }
     if (to != CODE_NONE && from != CODE_NONE) {
@@ -257,7 +297,7 @@ static bool move(const struct decoder *d, struct code_fact *fact, bool load_addr
             code_add(fact, CODE_NUMBER, to, 0, 0, k);
         else if (load_address)
             code_add(fact, CODE_SET, to, to, base == GS ? (uint8_t)ANYWHERE : base, k);
-        else if (base != ANYWHERE || !read_table(d, fact, to, b, 8))
+        else if (base != ANYWHERE || !read_table(d, fact, to, b, d->mode->word))
             code_add(fact, CODE_LOAD, to, to, base, k);
         return true;
     }
@@ -267,6 +307,23 @@ static bool move(const struct decoder *d, struct code_fact *fact, bool load_addr
         return true;
     }
     return false;
+}
+
+/* i386: K, which may be the address of a table, is added to TO, its index; or an entry of a table, B, is added to the
+ * address that TO is. Returns false if it is neither. */
+static bool add_table(const struct decoder *d, struct code_fact *fact, uint8_t to, const operand_t *b)
+{
+    enum { MIN_ADDRESS = 4096 };
+    const bool is_k = is_number(b) && (number(d, b) >= MIN_ADDRESS || number(d, b) < -MIN_ADDRESS);
+
+    if (d->mode->word != 4 || d->insn.mnemonic != ZYDIS_MNEMONIC_ADD || to == d->mode->sp)
+        return false;
+    if (is_k)
+        code_add(fact, CODE_NUMBER, CODE_TARGET, 0, 0, number(d, b));
+    else if (!read_table(d, fact, CODE_TARGET, b, 4))
+        return false;
+    code_add(fact, CODE_SUM, to, CODE_TARGET, to, 1);
+    return true;
 }
 
 /* add, sub and and of a register: by a number, or of a number. */
@@ -279,11 +336,13 @@ static bool arithmetic(const struct decoder *d, struct code_fact *fact)
     if (to == CODE_NONE)
         return false;
     if (d->insn.mnemonic == ZYDIS_MNEMONIC_AND) {
-        if (to != RSP || !is_number(b) || b->imm.value.s >= 0)
+        if (to != d->mode->sp || !is_number(b) || number(d, b) >= 0)
             return false;
         code_add(fact, CODE_ALIGN, to, 0, 0, 0);
+    } else if (add_table(d, fact, to, b)) {
+        return true;
     } else if (is_number(b)) {
-        code_add(fact, CODE_SET, to, 0, to, sign * b->imm.value.s);
+        code_add(fact, CODE_SET, to, 0, to, sign * number(d, b));
     } else if (from != CODE_NONE) {
         code_add(fact, CODE_SUM, to, from, to, sign);
     } else {
@@ -295,30 +354,31 @@ static bool arithmetic(const struct decoder *d, struct code_fact *fact)
 /* How many bytes a push or a pop moves: 2 with a prefix. */
 static int64_t stack_bytes(const struct decoder *d)
 {
-    return d->insn.operand_width == 16 ? 2 : 8;
+    return d->insn.operand_width == 16 ? 2 : d->mode->word;
 }
 
 /* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it.
  * So does a number: where a handler that is jumped to returns. */
 static void push(const struct decoder *d, struct code_fact *fact)
 {
-    const int64_t bytes = stack_bytes(d);
+    const int64_t bytes = stack_bytes(d), word = d->mode->word;
+    const uint8_t sp = d->mode->sp;
     uint8_t reg = d->insn.operand_count_visible > 0 ? whole(d, &d->op[0]) : (uint8_t)CODE_NONE, base;
     int64_t k;
 
     address(d, &d->op[0], &base, &k);
-    if (bytes == 8 && (base == CODE_ZERO || base == GS)) {
+    if (bytes == word && (base == CODE_ZERO || base == GS)) {
         reg = CODE_TARGET;
         code_add(fact, CODE_LOAD, reg, reg, base, k);
-    } else if (bytes == 8 && d->insn.operand_count_visible > 0 && is_number(&d->op[0])) {
+    } else if (bytes == word && d->insn.operand_count_visible > 0 && is_number(&d->op[0])) {
         reg = CODE_TARGET;
-        code_add(fact, CODE_NUMBER, reg, 0, 0, d->op[0].imm.value.s);
+        code_add(fact, CODE_NUMBER, reg, 0, 0, number(d, &d->op[0]));
     }
     if (reg != CODE_NONE)
-        code_add(fact, CODE_STORE, reg, reg, RSP, -8);
+        code_add(fact, CODE_STORE, reg, reg, sp, -word);
     else
-        code_write(fact, RSP, -bytes, (uint32_t)bytes);
-    code_add(fact, CODE_SET, RSP, 0, RSP, -bytes);
+        code_write(fact, sp, -bytes, (uint32_t)bytes);
+    code_add(fact, CODE_SET, sp, 0, sp, -bytes);
 }
 
 /* "If the ESP register is used as a base register for addressing a destination operand in memory, the POP instruction
@@ -326,12 +386,12 @@ static void push(const struct decoder *d, struct code_fact *fact)
 static void pop(const struct decoder *d, struct code_fact *fact)
 {
     const operand_t *to = d->insn.operand_count_visible > 0 ? &d->op[0] : NULL; /* not of the flags */
-    const uint8_t reg = to != NULL ? whole(d, to) : (uint8_t)CODE_NONE;
+    const uint8_t sp = d->mode->sp, reg = to != NULL ? whole(d, to) : (uint8_t)CODE_NONE;
 
     if (reg != CODE_NONE)
-        code_add(fact, CODE_LOAD, reg, reg, RSP, 0);
-    if (reg != RSP)
-        code_add(fact, CODE_SET, RSP, 0, RSP, stack_bytes(d));
+        code_add(fact, CODE_LOAD, reg, reg, sp, 0);
+    if (reg != sp)
+        code_add(fact, CODE_SET, sp, 0, sp, stack_bytes(d));
     if (to != NULL && is_memory(to))
         write_to(d, fact, to);
     if (to != NULL && is_register(to) && reg == CODE_NONE)
@@ -340,11 +400,13 @@ static void pop(const struct decoder *d, struct code_fact *fact)
 
 static bool leave(const struct decoder *d, struct code_fact *fact)
 {
+    const uint8_t sp = d->mode->sp, fp = d->mode->fp;
+
     if (d->insn.operand_width == 16) /* of BP and SP */
         return false;
-    code_add(fact, CODE_SET, RSP, 0, RBP, 0);
-    code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0);
-    code_add(fact, CODE_SET, RSP, 0, RSP, 8);
+    code_add(fact, CODE_SET, sp, 0, fp, 0);
+    code_add(fact, CODE_LOAD, fp, fp, sp, 0);
+    code_add(fact, CODE_SET, sp, 0, sp, d->mode->word);
     return true;
 }
 
@@ -352,20 +414,67 @@ static bool leave(const struct decoder *d, struct code_fact *fact)
  * bytes of each, and BP. */
 static bool enter(const struct decoder *d, struct code_fact *fact)
 {
-    const int64_t bytes = d->op[0].imm.value.s & 0xffff, level = 8 * (d->op[1].imm.value.s & 31);
+    const uint8_t sp = d->mode->sp, fp = d->mode->fp;
+    const int64_t word = d->mode->word;
+    const int64_t bytes = d->op[0].imm.value.s & 0xffff, level = d->op[1].imm.value.s & 31;
 
     if (d->insn.operand_width == 16) {
-        code_write(fact, RSP, -2 - level / 4, (uint32_t)(2 + level / 4));
-        code_forget(fact, RBP);
-        code_add(fact, CODE_SET, RSP, 0, RSP, -2 - level / 4 - bytes);
+        code_write(fact, sp, -2 - 2 * level, (uint32_t)(2 + 2 * level));
+        code_forget(fact, fp);
+        code_add(fact, CODE_SET, sp, 0, sp, -2 - 2 * level - bytes);
         return true;
     }
-    code_add(fact, CODE_STORE, RBP, RBP, RSP, -8);
+    code_add(fact, CODE_STORE, fp, fp, sp, -word);
     if (level > 0)
-        code_write(fact, RSP, -8 - level, (uint32_t)level);
-    code_add(fact, CODE_SET, RBP, 0, RSP, -8);
-    code_add(fact, CODE_SET, RSP, 0, RSP, -8 - level - bytes);
+        code_write(fact, sp, -word * (1 + level), (uint32_t)(word * level));
+    code_add(fact, CODE_SET, fp, 0, sp, -word);
+    code_add(fact, CODE_SET, sp, 0, sp, -word * (1 + level) - bytes);
     return true;
+}
+
+/* All registers of 32 bits, from EDI at the lowest address up to EAX, as far as a fact has room: those of them that
+ * functions save. */
+static void push_all(struct code_fact *fact)
+{
+    code_write(fact, ESP, -32, 32);
+    code_add(fact, CODE_STORE, EBX, EBX, ESP, -16);
+    code_add(fact, CODE_STORE, ESP, ESP, ESP, -20);
+    code_add(fact, CODE_STORE, EBP, EBP, ESP, -24);
+    code_add(fact, CODE_SET, ESP, 0, ESP, -32);
+}
+
+/* The word for ESP is left out. */
+static void pop_all(struct code_fact *fact)
+{
+    code_add(fact, CODE_FORGET, EAX, EDX, 0, 0);
+    code_add(fact, CODE_LOAD, EBX, EBX, ESP, 16);
+    code_add(fact, CODE_LOAD, EBP, EBP, ESP, 8);
+    code_add(fact, CODE_FORGET, ESI, EDI, 0, 0);
+    code_add(fact, CODE_SET, ESP, 0, ESP, 32);
+}
+
+/* The same for code of 32 bits alone. */
+static bool known_legacy(struct code_fact *fact, ZydisMnemonic mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_PUSHAD:
+        push_all(fact);
+        return true;
+    case ZYDIS_MNEMONIC_POPAD:
+        pop_all(fact);
+        return true;
+    case ZYDIS_MNEMONIC_PUSHA: /* of 16 bits */
+        code_write(fact, ESP, -16, 16);
+        code_add(fact, CODE_SET, ESP, 0, ESP, -16);
+        return true;
+    case ZYDIS_MNEMONIC_POPA:
+        code_add(fact, CODE_FORGET, EAX, EBX, 0, 0);
+        code_add(fact, CODE_FORGET, EBP, EDI, 0, 0);
+        code_add(fact, CODE_SET, ESP, 0, ESP, 16);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Returns false if Zydis is to be asked. */
@@ -376,11 +485,13 @@ static bool known(const struct decoder *d, struct code_fact *fact)
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
     case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFD:
     case ZYDIS_MNEMONIC_PUSHFQ:
         push(d, fact);
         return true;
     case ZYDIS_MNEMONIC_POP:
     case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFD:
     case ZYDIS_MNEMONIC_POPFQ:
         pop(d, fact);
         return true;
@@ -416,17 +527,17 @@ static bool known(const struct decoder *d, struct code_fact *fact)
         return true;
     case ZYDIS_MNEMONIC_VMCALL:
     case ZYDIS_MNEMONIC_VMMCALL:
-        forget_changed(fact);
+        forget_changed(d, fact);
         return true;
     case ZYDIS_MNEMONIC_VMRUN:
     case ZYDIS_MNEMONIC_TDCALL:
     case ZYDIS_MNEMONIC_SEAMCALL:
     case ZYDIS_MNEMONIC_SEAMOPS:
     case ZYDIS_MNEMONIC_ENCLU:
-        forget_all_but_sp(fact);
+        forget_all_but_sp(d, fact);
         return true;
     default:
-        return false;
+        return d->mode->word == 4 && known_legacy(fact, d->insn.mnemonic);
     }
 }
 
@@ -439,7 +550,7 @@ static void jump_to(const struct decoder *d, struct code_fact *fact)
 
     if (whole(d, to) != CODE_NONE)
         code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, to), 0);
-    else if (!read_table(d, fact, CODE_TARGET, to, 8))
+    else if (!read_table(d, fact, CODE_TARGET, to, d->mode->word))
         code_forget(fact, CODE_TARGET);
 }
 
@@ -449,17 +560,17 @@ static void go(struct code_fact *fact, enum code_flow flow, uint64_t target)
     fact->target = target;
 }
 
-/* A far return: of 64 bits to an address that start-up code has pushed. */
+/* A far return: of whole words, to an address that start-up code has pushed. */
 static void return_far(const struct decoder *d, struct code_fact *fact)
 {
     int64_t more = d->insn.operand_count_visible > 0 ? d->op[0].imm.value.s & 0xffff : 0;
 
     fact->flow = CODE_STOP;
-    if (d->insn.operand_width != 64)
+    if (d->insn.operand_width != 8 * d->mode->word)
         return;
     fact->flow = CODE_AWAY;
-    code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, RSP, 0);
-    code_add(fact, CODE_SET, RSP, 0, RSP, 16 + more);
+    code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, d->mode->sp, 0);
+    code_add(fact, CODE_SET, d->mode->sp, 0, d->mode->sp, 2 * d->mode->word + more);
 }
 
 static void interrupt(const struct decoder *d, struct code_fact *fact)
@@ -467,7 +578,7 @@ static void interrupt(const struct decoder *d, struct code_fact *fact)
     if (d->insn.mnemonic == ZYDIS_MNEMONIC_INT3)
         fact->odd = true; /* nothing comes behind it at the end of a function */
     else if (d->insn.mnemonic == ZYDIS_MNEMONIC_INT)
-        forget_changed(fact);
+        forget_changed(d, fact);
 }
 
 /* What jumps, and does nothing else. Its target, if it is DIRECT, is TARGET. Returns false if it is another one. */
@@ -475,11 +586,16 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
 {
     const bool far = d->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
 
+    if (d->insn.mnemonic == ZYDIS_MNEMONIC_JMP && d->op[0].type == ZYDIS_OPERAND_TYPE_POINTER &&
+        d->insn.operand_width == 32) { /* CS gets another selector of code that begins at 0, too */
+        go(fact, CODE_JUMP, d->op[0].ptr.offset);
+        return true;
+    }
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_CALL:
         go(fact, CODE_CALL, target);
         if (far)
-            forget_all(fact);
+            forget_all(d, fact);
         return true;
     case ZYDIS_MNEMONIC_JMP:
         go(fact, direct ? CODE_JUMP : far ? CODE_STOP : CODE_AWAY, target);
@@ -496,6 +612,9 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
     case ZYDIS_MNEMONIC_IRETQ:
         fact->flow = CODE_RESUME;
         return true;
+    case ZYDIS_MNEMONIC_IRETD:
+        fact->flow = d->mode->word == 4 ? CODE_RESUME : CODE_STOP;
+        return true;
     case ZYDIS_MNEMONIC_SYSRET: /* to code of 64 bits: "loads RIP from RCX" */
         fact->flow = d->insn.raw.rex.W != 0 ? CODE_RESUME : CODE_STOP;
         fact->link = d->insn.raw.rex.W != 0 ? RCX : 0;
@@ -509,13 +628,13 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
 static bool flow(const struct decoder *d, struct code_fact *fact)
 {
     const bool direct = d->insn.raw.imm[0].is_relative;
-    const uint64_t target = direct ? d->pc + d->insn.length + (uint64_t)d->insn.raw.imm[0].value.s : 0;
+    const uint64_t last = d->mode->word == 4 ? UINT32_MAX : UINT64_MAX;
+    const uint64_t target = direct ? (d->pc + d->insn.length + (uint64_t)d->insn.raw.imm[0].value.s) & last : 0;
 
     if (jump(d, fact, direct, target))
         return true;
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_IRET:
-    case ZYDIS_MNEMONIC_IRETD:
     case ZYDIS_MNEMONIC_UIRET:
     case ZYDIS_MNEMONIC_SYSEXIT:
     case ZYDIS_MNEMONIC_RSM:
@@ -534,7 +653,7 @@ static bool flow(const struct decoder *d, struct code_fact *fact)
         return true;
     case ZYDIS_MNEMONIC_SYSCALL:
     case ZYDIS_MNEMONIC_SYSENTER:
-        forget_changed(fact);
+        forget_changed(d, fact);
         return true;
     default:
         break;
@@ -555,8 +674,8 @@ static void compare(const struct decoder *d, struct code_fact *fact)
     fact->compares = flags != NULL && ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
                                        (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF)) != 0;
     if ((d->insn.mnemonic == ZYDIS_MNEMONIC_CMP || d->insn.mnemonic == ZYDIS_MNEMONIC_SUB) && is_number(b) &&
-        b->imm.value.s >= 0 && b->imm.value.s < MAX_BOUND)
-        fact->bound = (uint32_t)b->imm.value.s + 1;
+        number(d, b) >= 0 && number(d, b) < MAX_BOUND)
+        fact->bound = (uint32_t)number(d, b) + 1;
 }
 
 /* Intel's CPUs ignore 66 in front of a branch; AMD's take two bytes of its target, and of an address only two. */
@@ -585,17 +704,29 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
         other(d, fact);
 }
 
-static void *open_decoder(struct image *image)
+static void *open_mode(const struct mode *mode)
 {
     struct decoder *d = zeroed(1, sizeof *d);
 
-    (void)image;
-    if (!ZYAN_SUCCESS(ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
+    d->mode = mode;
+    if (!ZYAN_SUCCESS(ZydisDecoderInit(&d->zydis, mode->machine, mode->width))) {
         free(d);
         return NULL;
     }
     name_registers(d);
     return d;
+}
+
+static void *open_long(struct image *image)
+{
+    (void)image;
+    return open_mode(&long_mode);
+}
+
+static void *open_legacy(struct image *image)
+{
+    (void)image;
+    return open_mode(&legacy_mode);
 }
 
 static void close_decoder(void *decoder)
@@ -616,13 +747,37 @@ const struct code_cpu code_x86_64 = {
     1,
     0,
     decode,
-    open_decoder,
+    open_long,
     close_decoder,
     8,
     8,
     NULL,
     0,
     NULL,
+    0,
+};
+
+const struct code_cpu code_i386 = {
+    1u << EAX | 1u << ECX | 1u << EDX | 1u << EIP,
+    0,
+    ESP,
+    EBP,
+    EIP,
+    0,
+    -4,
+    -4,
+    false,
+    1,
+    0,
+    decode,
+    open_legacy,
+    close_decoder,
+    4,
+    4,
+    NULL,
+    0,
+    NULL,
+    12,
 };
 #else
 /* ISO C forbids an empty file. */

@@ -870,6 +870,40 @@ static bool are_arm_nops(const uint8_t *p, size_t size)
     return i == size;
 }
 
+/* The same for i386: behind prefixes nop, `nopl n(%eax,%eax)`, and a register of %esi and %edi that is set to what it
+ * is (mov, lea). */
+static bool are_i386_nops(const uint8_t *p, size_t size)
+{
+    static const struct {
+        uint8_t bytes[3], known, size;
+    } nops[] = {{{0x90}, 1, 1},
+                {{0xcc}, 1, 1},
+                {{0}, 1, 1},
+                {{0x66}, 1, 1},
+                {{0x2e}, 1, 1},
+                {{0x0f, 0x1f, 0}, 3, 3},
+                {{0x0f, 0x1f, 0x40}, 3, 4},
+                {{0x0f, 0x1f, 0x44}, 3, 5},
+                {{0x0f, 0x1f, 0x80}, 3, 7},
+                {{0x0f, 0x1f, 0x84}, 3, 8},
+                {{0x89, 0xf6}, 2, 2},
+                {{0x8d, 0x76, 0}, 3, 3},
+                {{0x8d, 0x74, 0x26}, 3, 4},
+                {{0x8d, 0xb6, 0}, 3, 6},
+                {{0x8d, 0xb4, 0x26}, 3, 7},
+                {{0x8d, 0xbf, 0}, 3, 6},
+                {{0x8d, 0xbc, 0x27}, 3, 7}};
+    const size_t num = sizeof nops / sizeof nops[0];
+    size_t i = 0, k = 0;
+
+    while (i < size && k < num) {
+        for (k = 0; k < num && (nops[k].size > size - i || memcmp(p + i, nops[k].bytes, nops[k].known) != 0); k++)
+            continue;
+        i += k < num ? nops[k].size : 0;
+    }
+    return i == size;
+}
+
 /* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are
  * known. */
 static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
@@ -881,6 +915,8 @@ static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
         return are_riscv_nops(p, size);
     if (abi_is_arm(abi))
         return are_arm_nops(p, size);
+    if (abi == SFU_I386)
+        return are_i386_nops(p, size);
     if (abi == SFU_AMD64 || abi == SFU_S390X) {
         for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
             continue;

@@ -29,7 +29,7 @@ static struct cfi_row plain_row(const struct image *image, const struct section 
     row.cfa = (struct sfu_rule){cfa, r->sp << RULE_NUMBER | RULE_REGISTER};
     row.fp = (struct sfu_rule){0, r->fp << RULE_NUMBER | RULE_REGISTER};
     row.ra = r->link ? (struct sfu_rule){0, r->ra << RULE_NUMBER | RULE_REGISTER}
-                     : (struct sfu_rule){-8, RULE_DEREFERENCE};
+                     : (struct sfu_rule){-(int32_t)r->word, RULE_DEREFERENCE};
     return row;
 }
 
@@ -212,7 +212,7 @@ static bool rows_of_plt(const struct image *image, const struct section *plt, cf
         return x86_rows(image, plt, give, ctx);
     if (abi_is_riscv(image->abi))
         return riscv_rows(image, plt, give, ctx);
-    if (abi_is_arm(image->abi))
+    if (abi_is_arm(image->abi) || image->abi == SFU_I386)
         return false;
     return image->abi == SFU_S390X ? s390x_rows(image, plt, give, ctx) : aarch64_rows(image, plt, give, ctx);
 }

@@ -23,6 +23,9 @@ arm=
 if [ "$abi" = arm ] || [ "$abi" = thumb ]; then
     arm=yes riscv=yes gnu=arm-none-eabi
 fi
+# i386 is the same as RISC-V. The compilers of x86_64 make it.
+i386=
+[ "$abi" != i386 ] || i386=yes riscv=yes gnu=x86_64-linux-gnu
 objcopy=$tools/objcopy nm=$tools/nm ld=
 [ -z "$riscv" ] || objcopy=$gnu-objcopy nm=$gnu-nm ld=$(command -v "$gnu-ld")
 read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
@@ -31,7 +34,7 @@ flag=${flag%-}
 
 case $compiler in
 gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
-gcc16) [ -n "$riscv" ] && cc=("build/tc/riscv/riscv64/gcc") || cc=("build/tc/gcc16/$cpu/gcc") ;;
+gcc16) [ -n "$riscv" ] && [ -z "$i386" ] && cc=("build/tc/riscv/riscv64/gcc") || cc=("build/tc/gcc16/${cpu/i386/x86_64}/gcc") ;;
 clang | newest)
     target=$abi-linux-gnu
     [ -z "$arm" ] || target="arm-none-eabi"
@@ -49,6 +52,7 @@ clang | newest)
     ;;
 *) echo "build.sh: no compiler $compiler" >&2 && exit 2 ;;
 esac
+[ -z "$i386" ] || [ "$compiler" = clang ] || cc+=(-m32)
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
 [ -z "$riscv" ] || linker=()
@@ -121,6 +125,7 @@ case $flag in
 cf) cc+=(-fcf-protection=full) ;;
 fp) cc+=(-fno-omit-frame-pointer) ;;
 pie) cc+=(-fPIE) pie=-static-pie ;;
+pic) cc+=(-fPIC) ;;
 leaf) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
 nofp) cc+=(-fomit-frame-pointer) ;;
 noplt) cc+=(-fno-plt -fPIC) linker+=(-Wl,--no-relax) ;;
@@ -132,7 +137,7 @@ chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
 code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codepic | \
-    codem0 | codefp | codefpu | codea15)
+    codem0 | codefp | codefpu | codea15 | codenofp | codebp)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -147,6 +152,8 @@ codeclash) cc+=(-fstack-clash-protection) ;;
 codesave) cc+=(-msave-restore) ;; # RISC-V: as below
 codelong) march=${march%c} ;;
 codefp) cc+=(-fno-omit-frame-pointer) ;;
+codenofp) cc+=(-fomit-frame-pointer) ;;
+codebp) cc+=(-mpreferred-stack-boundary=2) ;; # i386: SP is a multiple of 4, and main aligns nothing
 codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
@@ -171,7 +178,10 @@ kernel*)
 *) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
 esac
 
-if [ -n "$arm" ]; then
+if [ -n "$i386" ]; then
+    # The headers of x86_64 serve both; there need be no library.
+    cc+=(-march=i686 -idirafter /usr/include/x86_64-linux-gnu)
+elif [ -n "$arm" ]; then
     case $abi-${flag#code} in
     thumb-m0) machine=(-mcpu=cortex-m0 -mthumb -DNO_FLOATS) ;;
     thumb-fpu) machine=(-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16) ;;
@@ -201,7 +211,8 @@ mkdir -p $headers/gnu "$(dirname "$out")"
 : >$headers/gnu/stubs-lp64_be.h
 : >$headers/gnu/stubs-ilp32.h
 : >$headers/gnu/stubs-lp64.h
-[ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/${gnu-$cpu-linux-gnu}/include")
+: >$headers/gnu/stubs-32.h
+[ "$cpu" = x86_64 ] || [ -n "$i386" ] || cc+=(-isystem "/usr/${gnu-$cpu-linux-gnu}/include")
 cc+=("-I$here/programs" -I. -idirafter "$headers")
 
 # What of the flag changes how foreign code is compiled.
@@ -235,7 +246,7 @@ library() {
 }
 
 files=("$here/programs/start.S")
-[[ $flag == kernel* ]] || [ -n "$arm" ] || files+=("$here/programs/signals.c")
+[[ $flag == kernel* ]] || [ -n "$arm$i386" ] || files+=("$here/programs/signals.c")
 if [ "$flag-$compiler" = codereturn-clang ]; then # clang leaves it to the program, as Linux has it
     mkdir -p "$out.parts"
     printf '%s\n' '.globl __x86_return_thunk' '.type __x86_return_thunk, @function' '__x86_return_thunk: ret' \

@@ -12,18 +12,18 @@
  * indirect: C3 and C2 (ret), FF /4 (jmp through a register or memory: tail call, switch table, longjmp).
  * sigreturn: 0F 05 (syscall) with rax = 15.
  * The length is only told of what needs no ModRM byte: that of a call is known from the address it pushes. */
-static bool is_x86_prefix(uint8_t byte)
+static bool is_x86_prefix(uint8_t byte, bool is_32)
 {
     return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e || byte == 0x36 ||
-           byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 || (byte & 0xf0) == 0x40;
+           byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 || ((byte & 0xf0) == 0x40 && !is_32);
 }
 
-static enum kind decode_x86(const uint8_t *insn, const struct regs *regs, unsigned *length)
+static enum kind decode_either(const uint8_t *insn, const struct regs *regs, unsigned *length, bool is_32)
 {
     unsigned n = 0;
 
     *length = 0;
-    while (n < 13 && is_x86_prefix(insn[n]))
+    while (n < 13 && is_x86_prefix(insn[n], is_32))
         n++;
     if (insn[n] == 0xe8)
         return CALL;
@@ -33,11 +33,22 @@ static enum kind decode_x86(const uint8_t *insn, const struct regs *regs, unsign
         return INDIRECT;
     if (insn[n] == 0xc3 || insn[n] == 0xc2)
         return INDIRECT;
-    if (insn[n] == 0x0f && insn[n + 1] == 0x05) {
+    if (insn[n] == 0x0f && insn[n + 1] == 0x05 && !is_32) {
         *length = n + 2;
         return regs->r[0] == 15 ? SIGRETURN : PLAIN;
     }
     return PLAIN;
+}
+
+static enum kind decode_x86(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    return decode_either(insn, regs, length, false);
+}
+
+/* i386: 40 to 4F are no prefixes (REX), but inc and dec. Far calls are none that programs have. */
+static enum kind decode_i386(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    return decode_either(insn, regs, length, true);
 }
 
 /* ---- aarch64, either byte order: instructions are little-endian ----
@@ -191,6 +202,7 @@ static enum kind decode_arm(const uint8_t *insn, const struct regs *regs, unsign
 /* ---- Registers, and the signal frames of Linux ---- */
 
 static const signed char x86_order[] = {0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 32};
+static const signed char i386_order[] = {0, 1, 2, 3, 4, 5, 6, 7, 32};
 /* RISC-V's: x0 to x31, pc. */
 static const signed char aarch64_order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                             17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
@@ -235,7 +247,7 @@ static unsigned saved_riscv32(unsigned reg)
 }
 
 /* The programs have no signals. */
-static unsigned saved_arm(unsigned reg)
+static unsigned saved_nowhere(unsigned reg)
 {
     (void)reg;
     return 0;
@@ -258,8 +270,9 @@ static const struct cpu cpus[] = {
     {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, {2, 3}, 344, saved_s390x},
     {{ABI_RISCV64}, 0, 4, 30, decode_riscv64, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 304, saved_riscv64},
     {{ABI_RISCV32}, 0, 4, 30, decode_riscv32, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 288, saved_riscv32},
-    {{ABI_ARM}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_arm},
-    {{ABI_THUMB}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_arm},
+    {{ABI_ARM}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_nowhere},
+    {{ABI_THUMB}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_nowhere},
+    {{ABI_I386}, 0, 15, 30, decode_i386, i386_order, sizeof i386_order, 0, {0, 2}, 0, saved_nowhere},
 };
 
 const struct cpu *cpu_by_abi(const char *abi)

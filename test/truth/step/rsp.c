@@ -338,11 +338,16 @@ static bool native_registers(struct machine *m)
 
     if (ptrace(PTRACE_GETREGS, m->pid, NULL, &r) != 0)
         return false;
+    m->regs.pc = r.rip;
+    if (m->cpu->abi.id == SFU_I386) {
+        to[0] = r.rax, to[1] = r.rcx, to[2] = r.rdx, to[3] = r.rbx;
+        to[4] = r.rsp, to[5] = r.rbp, to[6] = r.rsi, to[7] = r.rdi;
+        return true;
+    }
     to[0] = r.rax, to[1] = r.rdx, to[2] = r.rcx, to[3] = r.rbx;
     to[4] = r.rsi, to[5] = r.rdi, to[6] = r.rbp, to[7] = r.rsp;
     to[8] = r.r8, to[9] = r.r9, to[10] = r.r10, to[11] = r.r11;
     to[12] = r.r12, to[13] = r.r13, to[14] = r.r14, to[15] = r.r15;
-    m->regs.pc = r.rip;
     return true;
 }
 
@@ -385,7 +390,8 @@ static enum event native_blocks(struct machine *m)
 static enum event native_step(struct machine *m)
 {
     uint8_t code[2] = {0, 0};
-    bool call = native_read(m, m->regs.pc, code, sizeof code) && code[0] == 0x0f && code[1] == 0x05;
+    bool call = native_read(m, m->regs.pc, code, sizeof code) &&
+                (code[0] == 0x0f ? code[1] == 0x05 : code[0] == 0xcd && code[1] == 0x80);
     enum event event = resume(m, PTRACE_SINGLESTEP, 0);
 
     if (call && event == STOPPED)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+#include <limits.h>
 #include <string.h>
 #include "shadow.h"
 
 bool return_address(struct machine *m, uint64_t *addr)
 {
+    const unsigned word = m->cpu->abi.word;
     uint8_t bytes[8];
 
     if (m->cpu->abi.link) {
@@ -13,9 +15,9 @@ bool return_address(struct machine *m, uint64_t *addr)
             *addr &= ~(uint64_t)1;
         return true;
     }
-    if (!machine_read(m, m->regs.r[m->cpu->abi.sp], bytes, sizeof bytes))
+    if (!machine_read(m, m->regs.r[m->cpu->abi.sp], bytes, word))
         return false;
-    *addr = bytes_get(bytes, 8, m->cpu->abi.big);
+    *addr = bytes_get(bytes, word, m->cpu->abi.big);
     return true;
 }
 
@@ -39,17 +41,62 @@ static struct entry *top_of(struct shadow *shadow)
     return shadow->count > 0 ? &shadow->entries[shadow->count - 1] : NULL;
 }
 
+/* Kernels have no strncmp. */
+static bool begins_with(const char *text, const char *start)
+{
+    for (; *start != '\0'; text++, start++)
+        if (*text != *start)
+            return false;
+    return true;
+}
+
+static bool begins_function(const struct binary *image, uint64_t pc)
+{
+    const struct function *f = binary_function(image, pc);
+
+    return f != NULL && f->start == pc;
+}
+
+static bool is_setjmp(const struct binary *image, uint64_t pc)
+{
+    const struct function *f = binary_function(image, pc);
+
+    return begins_function(image, pc) && (begins_with(f->name, "setjmp") || begins_with(f->name, "_setjmp"));
+}
+
+static void mark_setjmp(struct shadow *shadow, uint64_t sp)
+{
+    unsigned at = shadow->num_marked++ % MAX_MARKED;
+
+    shadow->marked[at].sp = sp;
+    shadow->marked[at].count = shadow->count;
+}
+
+/* How many entries there were in front of the last call of setjmp with SP, or UINT_MAX. */
+static unsigned marked_at(const struct shadow *shadow, uint64_t sp)
+{
+    unsigned i;
+
+    for (i = 1; i <= MAX_MARKED && i <= shadow->num_marked; i++)
+        if (shadow->marked[(shadow->num_marked - i) % MAX_MARKED].sp == sp)
+            return shadow->marked[(shadow->num_marked - i) % MAX_MARKED].count;
+    return UINT_MAX;
+}
+
 /* The instruction at before->pc is a call; the longest is 15 bytes long. */
-static void call(struct shadow *shadow, struct machine *m, const struct regs *before)
+static void call(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before)
 {
     uint64_t ra, sp = before->r[m->cpu->abi.sp];
-    uint64_t expected_sp = m->cpu->abi.link ? sp : sp - 8;
+    uint64_t expected_sp = m->cpu->abi.link ? sp : sp - m->cpu->abi.word;
 
     if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest ||
         m->regs.r[m->cpu->abi.sp] != expected_sp)
         shadow->fault = "a call left no return address";
-    else
+    else if (m->cpu->abi.link || m->regs.pc != ra || begins_function(image, ra)) {
+        if (!m->cpu->abi.link && is_setjmp(image, m->regs.pc))
+            mark_setjmp(shadow, sp);
         push(shadow, ra, sp, before->r[m->cpu->abi.fp]);
+    }
 }
 
 /* The instruction at before->pc has 4 bytes: c.jalr links to x1 alone. */
@@ -71,10 +118,12 @@ static bool is_shared_epilogue(const struct shadow *shadow, uint64_t sp)
 static void abandon(struct shadow *shadow, struct machine *m)
 {
     uint64_t sp = m->regs.r[m->cpu->abi.sp];
+    unsigned marked;
 
     if (is_shared_epilogue(shadow, sp))
         return;
-    while (shadow->count > 0 && top_of(shadow)->sp <= sp)
+    marked = m->cpu->abi.link ? UINT_MAX : marked_at(shadow, sp);
+    while (shadow->count > 0 && (top_of(shadow)->sp <= sp || shadow->count > marked))
         shadow->count--;
     push(shadow, 0, sp, 0);
     top_of(shadow)->pending = true;
@@ -123,15 +172,6 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
     }
 }
 
-/* Kernels have no strncmp. */
-static bool begins_with(const char *text, const char *start)
-{
-    for (; *start != '\0'; text++, start++)
-        if (*text != *start)
-            return false;
-    return true;
-}
-
 /* Whether the PC went from a piece that clang has made a function of to the start of another function. */
 static bool is_piece(const struct machine *m, const struct binary *image, const struct regs *before)
 {
@@ -157,7 +197,7 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *
     struct entry *top;
 
     if (kind == CALL)
-        call(shadow, m, before);
+        call(shadow, m, image, before);
     else if (kind == HELP)
         help(shadow, m, before);
     else if (kind == INDIRECT)
@@ -183,7 +223,7 @@ void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *
     }
     push(shadow, before->pc, before->r[m->cpu->abi.sp], before->r[m->cpu->abi.fp]);
     top_of(shadow)->interrupted = true;
-    push(shadow, restorer, m->cpu->abi.link ? sp : sp + 8, m->regs.r[m->cpu->abi.fp]);
+    push(shadow, restorer, m->cpu->abi.link ? sp : sp + m->cpu->abi.word, m->regs.r[m->cpu->abi.fp]);
 }
 
 bool shadow_is_pending(const struct shadow *shadow)

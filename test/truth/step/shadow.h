@@ -23,7 +23,10 @@
  *                   filled in by that branch, which pops it. The harness keeps the walks made meanwhile and
  *                   compares them then. On a CPU with a link register a jump to the middle of another function
  *                   with the SP of the top entry is one as well, for the frame ends there; a jump to the start of
- *                   a function is a tail call.
+ *                   a function is a tail call. Where arguments are pushed (i386), SP does not say which frames are
+ *                   gone: setjmp may have been called with more of them than what has led here. There an SP that
+ *                   setjmp was called with stands for the frames of that call.
+ *   own address     a call of the next instruction, which takes the address off the stack (i386), is none.
  *   signal          the harness has it delivered, and stops at the handler's first instruction: pushes the
  *                   interrupted registers as an interrupted entry, and above it the address to which the handler
  *                   returns.
@@ -48,9 +51,17 @@ struct entry {
 
 enum { MAX_ENTRIES = 4096 };
 
+/* Of calls of setjmp that longjmp may return from: the last ones. */
+enum { MAX_MARKED = 8 };
+
 struct shadow {
     struct entry entries[MAX_ENTRIES];
     unsigned count;
+    struct {
+        uint64_t sp;
+        unsigned count; /* of entries, behind the call; 0: none */
+    } marked[MAX_MARKED];
+    unsigned num_marked; /* in all */
     const char *fault; /* or why the truth is lost */
 };
 

@@ -14,7 +14,7 @@
  *   notable_call(f, x)           calls f(x), without CFI: has no table
  *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x)
  */
-#if !defined __riscv && !defined __arm__
+#if !defined __riscv && !defined __arm__ && !defined __i386__
 #include "arch/sfu_asm.h"
 #endif
 
@@ -620,6 +620,157 @@ FUNCTION(step_enter)
 	tail	step_handler
 	END(step_enter)
 
+#elif defined __i386__
+/* Arguments are on the stack. There are no signals here. */
+#define RETURN     ret
+
+FUNCTION(_start)
+	.cfi_undefined eip
+	xorl	%ebp, %ebp
+	call	step_main
+	movl	%eax, %ebx
+	movl	$1, %eax
+	int	$0x80
+	hlt
+	END(_start)
+
+FUNCTION(step_syscall)
+	pushl	%ebx
+	.cfi_adjust_cfa_offset 4
+	pushl	%esi
+	.cfi_adjust_cfa_offset 4
+	movl	12(%esp), %eax
+	movl	16(%esp), %ebx
+	movl	20(%esp), %ecx
+	movl	24(%esp), %edx
+	movl	28(%esp), %esi
+	int	$0x80
+	nop
+	popl	%esi
+	.cfi_adjust_cfa_offset -4
+	popl	%ebx
+	.cfi_adjust_cfa_offset -4
+	ret
+	END(step_syscall)
+
+FUNCTION(setjmp)
+	movl	4(%esp), %eax
+	movl	%ebx, (%eax)
+	movl	%esi, 4(%eax)
+	movl	%edi, 8(%eax)
+	movl	%ebp, 12(%eax)
+	leal	4(%esp), %edx
+	movl	%edx, 16(%eax)
+	movl	(%esp), %edx
+	movl	%edx, 20(%eax)
+	xorl	%eax, %eax
+	ret
+	END(setjmp)
+
+/* Up to the change of SP the caller is the old one, and from there on the one that setjmp returns to. */
+FUNCTION(longjmp)
+	movl	4(%esp), %edx
+	movl	8(%esp), %eax
+	testl	%eax, %eax
+	jne	1f
+	incl	%eax
+1:	movl	4(%edx), %esi
+	movl	8(%edx), %edi
+	movl	12(%edx), %ebx
+	movl	20(%edx), %ecx
+	movl	16(%edx), %esp
+	.cfi_def_cfa esp, 0
+	.cfi_register eip, ecx
+	.cfi_register ebp, ebx
+	movl	%ebx, %ebp
+	.cfi_same_value ebp
+	movl	(%edx), %ebx
+	jmp	*%ecx
+	END(longjmp)
+
+BARE(notable_call)
+	subl	$12, %esp
+	movl	16(%esp), %eax
+	movl	20(%esp), %edx
+	movl	%edx, (%esp)
+	call	*%eax
+	addl	$12, %esp
+	ret
+	BARE_END(notable_call)
+
+/* Frame pointer, and SP moved about below it. */
+FUNCTION(asm_frame)
+	pushl	%ebp
+	.cfi_def_cfa_offset 8
+	.cfi_offset ebp, -8
+	movl	%esp, %ebp
+	.cfi_def_cfa_register ebp
+	pushl	%ebx
+	pushl	12(%ebp)
+	call	*8(%ebp)
+	popl	%ecx
+	movl	-4(%ebp), %ebx
+	leave
+	.cfi_def_cfa esp, 4
+	.cfi_same_value ebp
+	ret
+	END(asm_frame)
+
+/* All registers at once, and FP used for something else; returns by pop and jump. */
+FUNCTION(asm_push)
+	pushal
+	.cfi_adjust_cfa_offset 32
+	.cfi_rel_offset ebp, 8
+	movl	$-1, %ebp
+	pushl	40(%esp)
+	.cfi_adjust_cfa_offset 4
+	call	*40(%esp)
+	popl	%ecx
+	.cfi_adjust_cfa_offset -4
+	movl	%eax, 28(%esp)
+	popal
+	.cfi_adjust_cfa_offset -32
+	.cfi_same_value ebp
+	popl	%ecx
+	.cfi_adjust_cfa_offset -4
+	.cfi_register eip, ecx
+	jmp	*%ecx
+	END(asm_push)
+
+/* The CFA in a register that only a topmost frame has; `ret n`. */
+FUNCTION(asm_odd)
+	movl	%esp, %edx
+	.cfi_def_cfa_register edx
+	subl	$40, %esp
+	andl	$-64, %esp
+	movl	%edx, (%esp)
+	movl	4(%edx), %eax
+	movl	8(%edx), %ecx
+	movl	(%esp), %esp
+	.cfi_def_cfa esp, 4
+	pushl	%ecx
+	.cfi_adjust_cfa_offset 4
+	call	1f
+	.cfi_adjust_cfa_offset -4
+	ret
+	.cfi_endproc
+1:	.cfi_startproc
+	pushl	4(%esp)
+	.cfi_adjust_cfa_offset 4
+	call	*%eax
+	addl	$4, %esp
+	.cfi_adjust_cfa_offset -4
+	ret	$4
+	END(asm_odd)
+
+FUNCTION(step_handler)
+	RETURN
+	END(step_handler)
+
+FUNCTION(step_signals)
+	RETURN
+	END(step_signals)
+
 #elif defined __arm__
 /* A32, T32, and what ARMv6-M has of T32. There are no signals here. */
 #define RETURN     bx lr
@@ -798,7 +949,7 @@ FUNCTION(step_ready)
 	.set	_setjmp, setjmp
 	.set	_longjmp, longjmp
 
-#ifndef __arm__
+#if !defined __arm__ && !defined __i386__
 /* The lookup of a return address is one byte lower: the restorer's function begins before its entry. */
 	.p2align 4
 	.cfi_startproc

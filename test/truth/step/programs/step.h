@@ -8,6 +8,9 @@
 #pragma GCC visibility push(hidden)
 
 int step_main(void);
+#ifdef __i386__ /* the harness reads registers */
+__attribute__((regparm(2)))
+#endif
 void step_mark(long i, long n);
 void step_ready(void);
 long step_syscall(long n, ...);
