@@ -795,8 +795,12 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
 
     *why = "it returns to what was interrupted";
     if (x86 && trap != is_kind(code, addr, CODE_ERROR)) {
-        *why = trap ? "iretq takes back what the CPU has pushed, without an error code"
-                    : "iretq takes back what the CPU has pushed, behind an error code";
+        static const char *const texts[2][2] = {{"iretq takes back what the CPU has pushed, behind an error code",
+                                                 "iretq takes back what the CPU has pushed, without an error code"},
+                                                {"iret takes back what the CPU has pushed, behind an error code",
+                                                 "iret takes back what the CPU has pushed, without an error code"}};
+
+        *why = texts[cpu->pushed != 0][trap];
         return trap ? CODE_TRAP : CODE_ERROR;
     }
     if (x86 && cpu->pushed == 0 && !trap && is_kind(code, addr, CODE_SYSCALL)) {

@@ -462,6 +462,9 @@ static bool restores(void *ctx, uint64_t next, unsigned reg)
     return !same_rule(before, behind);
 }
 
+static const char from_program[] =
+    "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
+
 /* Why STATE, that of an interrupt's entry, gives no row. */
 static const char *why_lost(struct trust *t, const struct code_state *state)
 {
@@ -470,7 +473,7 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
     bool unused;
 
     if (t->code->programs && state->caller == CALLER_INTERRUPTED)
-        return "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
+        return from_program;
     if (state->caller == CALLER_UNCERTAIN)
         return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
     if (state->has_parted && cpu->no_pc == NULL && !find_entry(cpu, state, cpu->ra, true, &rule, &unused))
@@ -883,7 +886,9 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     lost.end = unit->end;
     lost.kind = CFI_LOST;
     lost.by_code = true;
-    lost.why = t->fixed.num == 0 ? "an interrupt function that does not store where it came from" : NULL;
+    lost.why = t->code->programs   ? from_program
+               : t->fixed.num == 0 ? "an interrupt function that does not store where it came from"
+                                   : NULL;
     t->cfi.num = 0;
     collect(&t->cfi, &lost);
 }

@@ -47,6 +47,12 @@ static bool is_x86_64(const struct image *image)
     return image->abi == SFU_AMD64;
 }
 
+/* Of 64 bits, or i386. */
+static bool is_x86(const struct image *image)
+{
+    return is_x86_64(image) || image->abi == SFU_I386;
+}
+
 static bool is_aarch64(const struct image *image)
 {
     return image->abi == SFU_AARCH64 || image->abi == SFU_AARCH64_BIG;
@@ -66,7 +72,7 @@ static bool is_not_arm(const struct image *image)
 
 static bool has_vectors(const struct image *image)
 {
-    return is_x86_64(image) || is_aarch64(image);
+    return is_x86(image) || is_aarch64(image);
 }
 
 static const struct kind {
@@ -76,11 +82,11 @@ static const struct kind {
     const char *of; /* which CPUs */
 } kinds[] = {
     {"trap", CODE_TRAP, is_not_arm, "other CPUs than 32-bit ARM"},
-    {"error", CODE_ERROR, is_x86_64, "x86_64"},
+    {"error", CODE_ERROR, is_x86, "x86_64 and i386"},
     {"sp0", CODE_SP0, is_aarch64, "aarch64"},
     {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
     {"syscall", CODE_SYSCALL, is_x86_64, "x86_64"},
-    {"vectors", VECTORS, has_vectors, "x86_64 and aarch64"},
+    {"vectors", VECTORS, has_vectors, "x86_64, i386 and aarch64"},
     {"start", CODE_START, NULL, NULL},
     {"call", CODE_CALLED, NULL, NULL},
 };
@@ -121,8 +127,8 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
     *kind = kinds[i].kind;
     if (number == NULL)
         return true;
-    if (*kind != VECTORS || !is_x86_64(r->image))
-        return refuse(r, "only vectors of x86_64 take a number");
+    if (*kind != VECTORS || !is_x86(r->image))
+        return refuse(r, "only vectors of x86_64 and i386 take a number");
     errno = 0;
     *step = strtoull(number, &end, 0);
     if (end == number || *end != '\0' || errno != 0 || *step == 0 || *step > 4096)
@@ -240,7 +246,7 @@ static enum code_kind kind_of_vector(struct image *image, uint64_t n, uint64_t a
     return with_error >> n & 1 ? CODE_ERROR : CODE_TRAP;
 }
 
-/* x86_64: entries of STEP bytes each, those of vectors 0, 1, ... */
+/* x86_64 and i386: entries of STEP bytes each, those of vectors 0, 1, ... */
 static bool add_stubs(struct reader *r, const struct symbol *symbol, uint64_t step)
 {
     uint64_t n;
@@ -341,7 +347,7 @@ static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
     bool found = false;
     size_t i;
 
-    if (kind == VECTORS && !is_x86_64(image))
+    if (kind == VECTORS && !is_x86(image))
         return refuse(r, "vectors of this CPU have one symbol, at their start");
     for (i = 0; i < image->num_symbols; i++) {
         const struct symbol *symbol = &image->symbols[i];
@@ -384,7 +390,7 @@ static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t ste
     if (kind == VECTORS && offset != 0)
         return refuse(r, "vectors begin at a symbol");
     if (kind == VECTORS)
-        return is_x86_64(image) ? add_stubs(r, &image->symbols[i], step) : add_slots(r, &image->symbols[i]);
+        return is_x86(image) ? add_stubs(r, &image->symbols[i], step) : add_slots(r, &image->symbols[i]);
     return add(r, image->symbols[i].addr + offset, (enum code_kind)kind);
 }
 

@@ -21,6 +21,7 @@ ROWS = OUT + "/rows"
 # move registers; the size of a register; a call.
 CPUS = {
     "x86_64": (["as"], ["ld"]),
+    "i386": (["as", "--32"], ["ld", "-m", "elf_i386"]),
     "aarch64": (["aarch64-linux-gnu-as"], ["aarch64-linux-gnu-ld"]),
     "riscv64": (["riscv64-linux-gnu-as", "-march=rv64gc", "-mabi=lp64d"],
                 ["riscv64-linux-gnu-ld", "-m", "elf64lriscv"]),
@@ -31,8 +32,9 @@ CPUS = {
     "thumb": (["arm-none-eabi-as", "-march=armv7e-m"], ["arm-none-eabi-ld"]),
 }
 ARM = ("arm", "thumb")
-OBJCOPY = {"riscv32": "riscv64-linux-gnu", "arm": "arm-none-eabi", "thumb": "arm-none-eabi"}
-WORD = {"riscv32": 4, "arm": 4, "thumb": 4}
+OBJCOPY = {"i386": "x86_64-linux-gnu", "riscv32": "riscv64-linux-gnu", "arm": "arm-none-eabi",
+           "thumb": "arm-none-eabi"}
+WORD = {"i386": 4, "riscv32": 4, "arm": 4, "thumb": 4}
 BEFORE = {
     "riscv64": ".macro LOAD a, b\nld \\a, \\b\n.endm\n.macro STORE a, b\nsd \\a, \\b\n.endm\n.equ W, 8\n",
     "riscv32": ".macro LOAD a, b\nlw \\a, \\b\n.endm\n.macro STORE a, b\nsw \\a, \\b\n.endm\n.equ W, 4\n",
@@ -139,6 +141,9 @@ CALLED = {
 }
 # A scheduler's switch of threads, as its registers lie in a structure: each row is that of one thread or of none.
 SWITCH = {
+    "i386": """mov 4(%esp), %eax => r4+4 [cfa-4] r5+0\nmov %esp, (%eax)\nmov %ebp, 4(%eax)
+        mov 8(%esp), %eax\nmov (%eax), %esp => r4+4 [cfa-4] r5+0\nmov 4(%eax), %ebp => none
+        ret => r4+4 [cfa-4] r5+0""",
     "aarch64": """stp x29, x30, [x0] => r31+0 r30+0 r29+0\nmov x9, sp => r31+0 r30+0 r29+0\nstr x9, [x0, #16]
         ldp x29, x30, [x1] => r31+0 r30+0 r29+0\nldr x9, [x1, #16] => none\nmov sp, x9 => none
         ret => r31+0 r30+0 r29+0""",
@@ -155,6 +160,8 @@ SWITCH = {
 # What goes on is not the caller of these: longjmp, and what enters a context (glibc's swapcontext), up to where SP is
 # what a return expects.
 LEFT = {
+    "i386": """mov 4(%esp), %edx => r4+4 [cfa-4] r5+0\nmov (%edx), %ebx\nmov 4(%edx), %ebp => r4+4 [cfa-4] r5+0
+        mov 8(%edx), %esp => none\nmov 12(%edx), %ecx => none\njmp *%ecx => none""",
     "x86_64": """mov (%rdi), %rbx => r7+8 [cfa-8] r6+0\nmov 8(%rdi), %rbp => r7+8 [cfa-8] r6+0
         mov 48(%rdi), %rsp => none\nmov 56(%rdi), %rdx => none\nmov %esi, %eax => none\njmp *%rdx => none""",
     "aarch64": """ldp x29, x30, [x0] => r31+0 r30+0 r29+0\nldp x2, x3, [x0, #16] => none\nmov sp, x2 => none
@@ -166,6 +173,9 @@ LEFT = {
 }
 # The same, with CFI that says where the PC and FP have been loaded to; and a return by a jump.
 LOADED = {
+    "i386": """mov 4(%esp), %eax\nmov 4(%eax), %ebx\nmov 12(%eax), %ecx => r4+4 [cfa-4] r5+0
+        mov 8(%eax), %esp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa 4, 0\n.cfi_register 5, 3\n.cfi_register 8, 1
+        mov %ebx, %ebp => r4+0 r1+0 r3+0\n.cfi_same_value 5\njmp *%ecx => r4+0 r1+0 r5+0""",
     "x86_64": """mov 8(%rdi), %r8\nmov 48(%rdi), %r9\nmov 56(%rdi), %rdx => r7+8 [cfa-8] r6+0
         mov %r9, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa 7, 0\n.cfi_register 6, 8\n.cfi_register 16, 1
         mov %r8, %rbp => r7+0 r1+0 r8+0\n.cfi_same_value 6\njmp *%rdx => r7+0 r1+0 r6+0""",
@@ -204,6 +214,8 @@ HARDENED = {
 }
 # FP alone is overwritten.
 FP = {
+    "i386": """mov %ebp, (%eax) => r4+4 [cfa-4] r5+0\nmov $5, %ebp => r4+4 [cfa-4] r5+0\nnop => none
+        mov (%eax), %ebp => none\nret => r4+4 [cfa-4] r5+0""",
     "x86_64": """mov %rbp, (%rdi) => r7+8 [cfa-8] r6+0\nmov $5, %ebp => r7+8 [cfa-8] r6+0\nnop => none
         mov (%rdi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
     "aarch64": """str x29, [x0] => r31+0 r30+0 r29+0\nmov x29, xzr => r31+0 r30+0 r29+0\nnop => none
@@ -211,6 +223,9 @@ FP = {
 }
 # The CFA goes wrong where a row begins, and on behind it: that is no other way through the function.
 RESTORE = {
+    "i386": """sub $12, %esp => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 12\nmov %ebp, 8(%esp)\n.cfi_rel_offset 5, 8
+        xor %ebp, %ebp => r4+16 [cfa-4] [cfa-8]\nmov 8(%esp), %ebp => r4+16 [cfa-4] [cfa-8]
+        add $12, %esp => r4+16 * *\n.cfi_restore 5\nret => r4+4 [cfa-4] r5+0""",
     "x86_64": """sub $16, %rsp => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 16\nmov %rbp, 8(%rsp)\n.cfi_rel_offset 6, 8
         xor %ebp, %ebp => r7+24 [cfa-8] [cfa-16]\nmov 8(%rsp), %rbp => r7+24 [cfa-8] [cfa-16]
         add $16, %rsp => r7+24 * *\n.cfi_restore 6\nret => r7+8 [cfa-8] r6+0""",
@@ -225,6 +240,10 @@ RESTORE = {
 }
 # A call over data, whose address it leaves, with right CFI.
 DATA = {
+    "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\ncall 1f => r4+8 [cfa-4] r5+0\n.ascii "\\017\\013hello"
+        .byte 0\n.cfi_adjust_cfa_offset 4\n1: pop %edi => r4+12 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        nop => r4+8 [cfa-4] r5+0\ncall leaf => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -4\nret => r4+4 [cfa-4] r5+0""",
     "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\ncall 1f => r7+16 [cfa-8] r6+0\n.ascii "\\017\\013hello"
         .byte 0\n.cfi_adjust_cfa_offset 8\n1: pop %rdi => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
         nop => r7+16 [cfa-8] r6+0\ncall leaf => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0
@@ -237,6 +256,11 @@ DATA = {
 # A callee takes its arguments off the stack (clang's tailcc): one that is seen, and one behind a pointer, of which CFI
 # that follows SP tells.
 POPS = {
+    "i386": """sub $20, %esp\n.cfi_adjust_cfa_offset 20\ncall g => r4+24 [cfa-4] r5+0
+        sub $12, %esp => r4+12 [cfa-4] r5+0\nnop => r4+24 [cfa-4] r5+0\ncall *%eax => r4+24 [cfa-4] r5+0
+        sub $12, %esp => r4+12 [cfa-4] r5+0\nnop => r4+24 [cfa-4] r5+0\nadd $20, %esp => r4+24 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -20\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        ret $12""",
     "x86_64": """sub $40, %rsp\n.cfi_adjust_cfa_offset 40\ncall g => r7+48 [cfa-8] r6+0
         sub $24, %rsp => r7+24 [cfa-8] r6+0\nnop => r7+48 [cfa-8] r6+0\ncall *%rax => r7+48 [cfa-8] r6+0
         sub $24, %rsp => r7+24 [cfa-8] r6+0\nnop => r7+48 [cfa-8] r6+0\nadd $40, %rsp => r7+48 [cfa-8] r6+0
@@ -250,6 +274,11 @@ POPS = {
 }
 # The same CFI, where no callee does so: SP is moved for the arguments of the next call, and CFI follows.
 PUSHES = {
+    "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\ncall *%eax => r4+8 [cfa-4] r5+0
+        sub $8, %esp => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 8\nnop => r4+16 [cfa-4] r5+0
+        push $1 => r4+16 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\ncall leaf => r4+20 [cfa-4] r5+0
+        add $12, %esp => r4+20 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -12\npop %ebx => r4+8 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -4\nret => r4+4 [cfa-4] r5+0""",
     "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\ncall *%rax => r7+16 [cfa-8] r6+0
         sub $16, %rsp => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 16\nnop => r7+32 [cfa-8] r6+0
         call leaf => r7+32 [cfa-8] r6+0\nadd $16, %rsp => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -16
@@ -327,6 +356,38 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
+# i386: all registers are pushed; code finds its own address, by a call of the next instruction, and a table of jumps by
+# that; a function loads into FP what it has been called from; a frame is realigned as gcc does it, with its CFI.
+PUSHA = {
+    "i386": """pusha => r4+4 [cfa-4] r5+0\nmov $7, %ebp => r4+36 [cfa-4] r5+0\npushl 8(%esp) => r4+36 [cfa-4] [cfa-28]
+        pop %eax => r4+40 [cfa-4] [cfa-28]\npopa => r4+36 [cfa-4] [cfa-28]\nenter $8, $0 => r4+4 [cfa-4] r5+0
+        push %ds => * [cfa-4] [cfa-8]\npop %ds\npushfl => * [cfa-4] [cfa-8]\npopfl\nleave => * [cfa-4] [cfa-8]
+        ret => r4+4 [cfa-4] r5+0""",
+}
+OWN = {
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\ncall 1f => r4+8 [cfa-4] r5+0
+        1: pop %ebx => r4+12 [cfa-4] r5+0\nadd $(table - 1b), %ebx => r4+8 [cfa-4] r5+0\ncmp $1, %eax\nja 3f
+        mov %ebx, %ecx\nadd (%ebx, %eax, 4), %ecx => r4+8 [cfa-4] r5+0\njmp *%ecx => r4+8 [cfa-4] r5+0
+        4: push $3 => r4+8 [cfa-4] r5+0\ncall leaf => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
+        3: pop %ebx => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4\nret => r4+4 [cfa-4] r5+0
+        .section .rodata\ntable: .long 3b - table, 4b - table\n.text""",
+}
+THUNK = {
+    "i386": """push %ebp => r4+4 [cfa-4] r5+0\ncall g => r4+8 [cfa-4] [cfa-8]\nlea 4(%ebp), %eax => r4+8 [cfa-4] [cfa-8]
+        call leaf => r4+8 [cfa-4] [cfa-8]\npop %ebp => r4+8 [cfa-4] [cfa-8]\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nmov (%esp), %ebp\nret""",
+}
+ALIGNED = {
+    "i386": """lea 4(%esp), %ecx => r4+4 [cfa-4] r5+0\n.cfi_def_cfa 1, 0\nand $-16, %esp => r1+0 [cfa-4] r5+0
+        pushl -4(%ecx) => r1+0 [cfa-4] r5+0\npush %ebp => r1+0 [cfa-4] r5+0
+        .cfi_escape 0x10, 0x5, 0x2, 0x75, 0x0\nmov %esp, %ebp => r1+0 [cfa-4] *\npush %ecx => r1+0 [cfa-4] [r5+0]
+        .cfi_escape 0xf, 0x3, 0x75, 0x7c, 0x6\nsub $20, %esp => [r5-4] [cfa-4] [r5+0]
+        call leaf => [r5-4] [cfa-4] [r5+0]\nmov -4(%ebp), %ecx => [r5-4] [cfa-4] [r5+0]\n.cfi_def_cfa 1, 0
+        leave => r1+0 [cfa-4] [r5+0]\n.cfi_restore 5\nlea -4(%ecx), %esp => r1+0 [cfa-4] r5+0\n.cfi_def_cfa 4, 4
+        ret => r4+4 [cfa-4] r5+0""",
+}
+CASES = {"all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
+         "a frame that is aligned": ALIGNED, "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,

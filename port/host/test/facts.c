@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { X86_64, AARCH64, S390X, RISCV, ARM, THUMB };
+enum kind { X86_64, I386, AARCH64, S390X, RISCV, ARM, THUMB };
 
 struct machine {
     const char *name;
@@ -33,6 +33,7 @@ struct machine {
 
 static const struct machine machines[] = {
     {"x86_64", &code_x86_64, X86_64, 16, false, {0xcc, 0xcc}, 2},
+    {"i386", &code_i386, I386, 8, false, {0xcc, 0xcc}, 2},
     {"aarch64", &code_aarch64, AARCH64, 32, false, {0, 0, 0x20, 0xd4}, 4},
     {"s390x", &code_s390x, S390X, 32, true, {0, 1}, 2},
     {"riscv64", &code_riscv64, RISCV, 32, false, {0x02, 0x90}, 2},
@@ -40,6 +41,11 @@ static const struct machine machines[] = {
     {"arm", &code_arm, ARM, 15, false, {0x70, 0, 0x20, 0xe1}, 4},
     {"thumb", &code_thumb, THUMB, 15, false, {0, 0xbe}, 2},
 };
+
+static bool is_x86(const struct machine *m)
+{
+    return m->kind == X86_64 || m->kind == I386;
+}
 
 static uint64_t state;
 
@@ -80,6 +86,24 @@ static bool is_left_out_x86_64(const uint8_t *code)
     return memchr(twos, code[1], sizeof twos) != NULL || (code[1] == 0xae && (code[2] >> 3 & 7) == 5);
 }
 
+/* The same for i386, where segments have more instructions. */
+static bool is_left_out_i386(const uint8_t *code)
+{
+    static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65};
+    static const uint8_t ones[] = {0x07, 0x17, 0x1f, 0x8e, 0x9a, 0x9d, 0xca, 0xcb, 0xcd, 0xcf, 0xea};
+    static const uint8_t twos[] = {0x00, 0x01, 0x05, 0x07, 0x34, 0x35, 0xa1, 0xa9, 0xb2, 0xb4, 0xb5};
+    const uint8_t *end = code + 14;
+
+    while (code < end && memchr(prefixes, *code, sizeof prefixes) != NULL)
+        code++;
+    if (*code == 0xc4 || *code == 0xc5) /* les, lds */
+        return code[1] < 0xc0;
+    if (*code != 0x0f)
+        return memchr(ones, *code, sizeof ones) != NULL || (*code == 0xff && (code[1] >> 3 & 7) == 3) ||
+               (*code == 0xff && (code[1] >> 3 & 7) == 5);
+    return memchr(twos, code[1], sizeof twos) != NULL || (code[1] == 0xae && (code[2] >> 3 & 7) == 5);
+}
+
 /* Whether WORD, of A32, returns from an exception or has registers of another mode, in which QEMU gets lost: movs and
  * its like with PC; ldm and stm of user mode's registers. */
 static bool is_of_exceptions(uint32_t word)
@@ -102,6 +126,8 @@ static bool is_left_out(const struct machine *m, const uint8_t *code)
     switch (m->kind) {
     case X86_64:
         return is_left_out_x86_64(code);
+    case I386:
+        return is_left_out_i386(code);
     case AARCH64:
         return word >> 24 == 0xd4;
     case S390X:
@@ -120,7 +146,7 @@ static bool is_left_out(const struct machine *m, const uint8_t *code)
     }
 }
 
-static void make_x86_64(uint8_t *code)
+static void make_x86(uint8_t *code, bool is_64)
 {
     static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x48, 0x49, 0x4c, 0x41, 0x67};
     /* push, pop, mov, leave, enter, of strings, groups of arithmetic, ret, jumps and calls of registers or memory */
@@ -128,10 +154,15 @@ static void make_x86_64(uint8_t *code)
                                     0x88, 0x89, 0x8b, 0x8d, 0x8f, 0x9c, 0xa4, 0xa5, 0xaa, 0xab, 0xad,
                                     0xc1, 0xc2, 0xc3, 0xc7, 0xc8, 0xc9, 0xd3, 0xd9, 0xdd, 0xe8, 0xe9,
                                     0xf7, 0xff, 0xff, 0x94, 0x98, 0xe2, 0x01, 0x29, 0x21};
+    /* pusha, popa, inc and dec of ESP and EBP, push of segments, bound, arpl, of decimals, salc */
+    static const uint8_t old[] = {0x60, 0x61, 0x44, 0x45, 0x4c, 0x4d, 0x06, 0x0e, 0x16, 0x1e, 0x62,
+                                  0x63, 0x27, 0x2f, 0x37, 0x3f, 0xd4, 0xd5, 0xd6, 0x82, 0xa1, 0xa3};
     unsigned size = 0;
 
     for (; one_in(3) && size < 3; size++)
-        code[size] = one_of(prefixes, sizeof prefixes);
+        do
+            code[size] = one_of(prefixes, sizeof prefixes);
+        while (!is_64 && (code[size] & 0xf0) == 0x40);
     switch (rnd() % 8) {
     case 0:
     case 1:
@@ -146,7 +177,7 @@ static void make_x86_64(uint8_t *code)
     case 3:
     case 4:
     case 5:
-        code[size] = one_of(often, sizeof often);
+        code[size] = !is_64 && one_in(3) ? one_of(old, sizeof old) : one_of(often, sizeof often);
         break;
     default:
         break;
@@ -290,7 +321,8 @@ static unsigned make_code(const struct machine *m, uint8_t *code)
         code[i] = (uint8_t)rnd();
     switch (m->kind) {
     case X86_64:
-        make_x86_64(code);
+    case I386:
+        make_x86(code, m->kind == X86_64);
         return 16;
     case S390X:
         make_s390x(code);
@@ -590,11 +622,11 @@ static void call_or_return(struct known *k, const struct code_fact *fact)
     if (cpu->link || !k->is_known[cpu->sp])
         return;
     if (fact->flow == CODE_CALL) {
-        put(k, sp - 8, 8, NULL);
-        set(k, cpu->sp, true, sp - 8);
+        put(k, sp - cpu->word, cpu->word, NULL);
+        set(k, cpu->sp, true, sp - cpu->word);
     } else if (fact->flow == CODE_RETURN) {
         load_word(k, k, CODE_TARGET, true, sp);
-        set(k, cpu->sp, true, sp + 8 + fact->pops);
+        set(k, cpu->sp, true, sp + cpu->word + fact->pops);
     }
 }
 
@@ -719,8 +751,7 @@ static bool is_executed(const struct machine *m, const struct facts_in *in, cons
         return false;
     if (signal == SIGTRAP)
         return true;
-    return m->kind != X86_64 && (signal == SIGSEGV || (signal == SIGBUS && m->kind == AARCH64)) &&
-           pc != FACTS_CODE + size;
+    return !is_x86(m) && (signal == SIGSEGV || (signal == SIGBUS && m->kind == AARCH64)) && pc != FACTS_CODE + size;
 }
 
 static void print_code(const struct machine *m, const struct facts_in *in, unsigned size)
@@ -728,7 +759,7 @@ static void print_code(const struct machine *m, const struct facts_in *in, unsig
     unsigned i;
 
     if (size == 0)
-        size = m->kind == X86_64 ? 15 : 4;
+        size = is_x86(m) ? 15 : 4;
     for (i = 0; i < size; i++)
         printf("%02x", in->code[i]);
 }
@@ -840,7 +871,7 @@ static void try_faults(const struct machine *m, struct faults *f, const struct f
 
 static int judge(const struct machine *m, FILE *in_file, FILE *out_file, bool with_faults)
 {
-    void *decoder = m->kind == X86_64 ? m->cpu->open(NULL) : NULL;
+    void *decoder = is_x86(m) ? m->cpu->open(NULL) : NULL;
     static struct faults faults;
     struct counts n = {0, 0, 0, 0};
     struct facts_in in;

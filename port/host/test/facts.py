@@ -19,7 +19,7 @@ from gen import OUT, Wrong, must, read, run, test, write
 WORK = OUT + "/work/facts"
 TEXT = "port/host/test/facts.txt"
 # Vectors have 16 bytes: SVE's smallest, and RISC-V's by default.
-QEMU = {"x86_64": [], "aarch64": ["qemu-aarch64", "-cpu", "max,sve-default-vector-length=16"],
+QEMU = {"x86_64": [], "i386": [], "aarch64": ["qemu-aarch64", "-cpu", "max,sve-default-vector-length=16"],
         "s390x": ["qemu-s390x", "-cpu", "max"],
         "riscv64": ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0"],
         "riscv32": ["qemu-riscv32", "-cpu", "rv32,v=true,vext_spec=v1.0"],
@@ -66,8 +66,12 @@ def execute(cpu, name):
 
 # A fault of each kind: what a store writes, what a register gets, where the PC goes, how long an instruction is.
 FAULTS = [
-    ("x86_64", "x86_64.c", "code_add(fact, CODE_SET, RSP, 0, RSP, stack_bytes(d));",
-     "code_add(fact, CODE_SET, RSP, 0, RSP, 8);"),
+    ("x86_64", "x86_64.c", "code_add(fact, CODE_SET, sp, 0, sp, stack_bytes(d));",
+     "code_add(fact, CODE_SET, sp, 0, sp, 8);"),
+    ("i386", "x86_64.c", "code_add(fact, CODE_LOAD, EBP, EBP, ESP, 8);",
+     "code_add(fact, CODE_LOAD, EBP, EBP, ESP, 12);"),
+    ("i386", "x86_64.c", "return d->insn.operand_width == 16 ? 2 : d->mode->word;",
+     "return d->insn.operand_width == 16 ? 2 : 8;"),
     ("x86_64", "x86_64.c", "is_string(d)        ? operand->mem.base", "is_string(d)        ? ZYDIS_REGISTER_NONE"),
     ("aarch64", "aarch64.c", "int64_t k = offset_of(word, 15, 7) * (1 << shift), at = mode == 1 ? 0 : k;",
      "int64_t k = offset_of(word, 15, 7) * (1 << shift), at = k;"),

@@ -31,6 +31,27 @@ static inline uint64_t saved_at(uint32_t reg)
     return 32 + 4 * (uint64_t)reg;
 }
 #define SFU_NUM_REGS 15
+#elif defined(__i386__)
+enum { CALL_READ = 3, CALL_WRITE = 4, CALL_SIGACTION = 174, CALL_SIGALTSTACK = 186, CALL_MMAP = 90 };
+enum { CALL_EXIT_GROUP = 252 };
+
+/* None of the calls here has more than four arguments. */
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    (void)e;
+    (void)f;
+    __asm__ __volatile__("int $0x80" : "+a"(number) : "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
+    return number;
+}
+
+/* struct ucontext: 20 bytes, gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, two words, eip, cs, eflags. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    static const uint8_t words[] = {16, 15, 14, 13, 12, 11, 10, 9, 19};
+
+    return 4 * (uint64_t)words[reg];
+}
+#define SFU_NUM_REGS 8
 #else
 #include "port/linux/sfu_linux.h"
 
@@ -44,6 +65,9 @@ enum { STDIN, STDOUT };
 /* NUM_REGS that are exchanged; CALL_TIMER: setitimer; TRAP: a breakpoint. */
 #if defined(__x86_64__)
 enum { NUM_REGS = 16, CALL_TIMER = 38 };
+static const uint8_t trap[] = {0xcc};
+#elif defined(__i386__)
+enum { NUM_REGS = 8, CALL_TIMER = 104 };
 static const uint8_t trap[] = {0xcc};
 #elif defined(__aarch64__)
 enum { NUM_REGS = 32, CALL_TIMER = 103 };
@@ -105,9 +129,9 @@ enum { READ = 1, WRITE = 2, EXECUTE = 4 };
 static void map(uint64_t at, uint64_t size, int protection)
 {
     enum { PRIVATE_FIXED_ANONYMOUS = 0x32 };
-#if defined(__s390x__)
-    unsigned long arguments[] = {at, size, (unsigned long)protection, PRIVATE_FIXED_ANONYMOUS, (unsigned long)-1,
-                                 0};
+#if defined(__s390x__) || defined(__i386__)
+    unsigned long arguments[] = {(unsigned long)at,       (unsigned long)size, (unsigned long)protection,
+                                 PRIVATE_FIXED_ANONYMOUS, (unsigned long)-1,   0};
 
     raw_call(CALL_MMAP, (long)arguments, 0, 0, 0, 0, 0);
 #else
@@ -195,6 +219,8 @@ static void begin(void *ucontext)
     set(ucontext, SFU_NUM_REGS, FACTS_CODE);
 #if defined(__x86_64__)
     ((uint64_t *)ucontext)[22] = 0x302; /* single steps, up to the next instruction */
+#elif defined(__i386__)
+    ((uint32_t *)ucontext)[21] = 0x302;
 #elif defined(__s390x__)
     set_mask(ucontext);
 #elif defined(__arm__)
@@ -250,7 +276,7 @@ static void handle(int signal, void *info, void *ucontext)
     (void)info;
     if (signal == SIGNAL_OF_TIMER && (!running || ++ticks < MAX_TICKS))
         return;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     if (signal == SIGNAL_OF_TRAP && running && get(ucontext, SFU_NUM_REGS) == FACTS_CODE && ++rounds < MAX_ROUNDS)
         return; /* a round of rep */
 #endif
@@ -268,6 +294,10 @@ static void take(int signal)
     extern char facts_restorer[];
     unsigned long action[] = {(unsigned long)handle, WITH_CONTEXT | ON_STACK | WITH_RESTORER,
                               (unsigned long)facts_restorer, (unsigned long)ALL};
+#elif defined(__i386__)
+    extern char facts_restorer[];
+    unsigned long action[] = {(unsigned long)handle, WITH_CONTEXT | ON_STACK | WITH_RESTORER,
+                              (unsigned long)facts_restorer, (unsigned long)ALL, (unsigned long)ALL};
 #elif defined(__riscv)
     unsigned long action[] = {(unsigned long)handle, WITH_CONTEXT | ON_STACK, (unsigned long)ALL,
                               (unsigned long)ALL};
@@ -282,6 +312,9 @@ static void take(int signal)
 #if defined(__x86_64__)
 __asm__(".text\n.globl facts_restorer\nfacts_restorer: mov $15, %eax\nsyscall\n"
         ".globl _start\n_start: and $-16, %rsp\ncall facts_main\nhlt");
+#elif defined(__i386__)
+__asm__(".text\n.globl facts_restorer\nfacts_restorer: mov $173, %eax\nint $0x80\n"
+        ".globl _start\n_start: and $-16, %esp\ncall facts_main\nhlt");
 #elif defined(__s390x__)
 __asm__(".text\n.globl _start\n_start: aghi %r15, -160\nbrasl %r14, facts_main\nj .");
 #elif defined(__riscv)

@@ -172,12 +172,13 @@ $(HOST)/facts: port/host/test/facts.c port/host/test/facts.h $(TOOLS_CODE) $(TOO
 
 # What executes them has no libc: there is none for all of these CPUs.
 FACTS_CC_x86_64 = $(CC) -mgeneral-regs-only
+FACTS_CC_i386 = $(CC) -m32 -mgeneral-regs-only
 FACTS_CC_aarch64 = aarch64-linux-gnu-gcc -mgeneral-regs-only
 FACTS_CC_s390x = s390x-linux-gnu-gcc
 FACTS_CC_riscv64 = riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d -DFACTS_VECTORS
 FACTS_CC_riscv32 = riscv64-linux-gnu-gcc -march=rv32gc -mabi=ilp32d -DFACTS_VECTORS
 FACTS_CC_arm = arm-none-eabi-gcc -marm -mcpu=cortex-a15
-FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 aarch64 s390x riscv64 riscv32 arm)
+FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 i386 aarch64 s390x riscv64 riscv32 arm)
 $(FACTS_RUN): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h port/linux/cpu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(FACTS_CC_$*) -std=c99 -O1 $(WARN) -I. -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
