@@ -24,7 +24,7 @@ WORK = OUT + "/work/code-" + sys.argv[1]
 BEGUN = time.time()
 CODE = OUT + "/reads"
 
-ARCH = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "s390x": ["-march=arch13"],
+ARCH = {"i386": ["--32"], "aarch64": ["-march=armv9.2-a+memtag+sve2"], "s390x": ["-march=arch13"],
         "riscv64": ["-march=rv64gcv_zba_zicboz", "-mabi=lp64d"],
         "riscv32": ["-march=rv32gcv_zba_zicboz", "-mabi=ilp32d"],
         "thumb": ["-march=armv7e-m", "-mfpu=fpv5-d16"], "arm": ["-march=armv7ve", "-mfpu=neon"]}
@@ -40,8 +40,9 @@ ARM = ("arm", "thumb")
 def build(cpu, file, lines, *flags):
     """Assembles LINES and links them, to FILE."""
     tool = "riscv64-linux-gnu-%s" if cpu.startswith("riscv") else "arm-none-eabi-%s" if cpu in ARM else \
-        TC + "/" + cpu + "/%s"
-    machine = {"riscv64": ["-m", "elf64lriscv"], "riscv32": ["-m", "elf32lriscv"]}.get(cpu, ())
+        TC + "/" + cpu.replace("i386", "x86_64") + "/%s"
+    machine = {"riscv64": ["-m", "elf64lriscv"], "riscv32": ["-m", "elf32lriscv"],
+               "i386": ["-m", "elf_i386"]}.get(cpu, ())
     write(file + ".s", (BEFORE.get(cpu, "") + "\n".join(lines) + "\n").encode())
     run(tool % "as", *ARCH.get(cpu, ()), file + ".s", "-o", file + ".o")
     run(tool % "ld", *machine, *flags, file + ".o", "-o", file)
@@ -1387,6 +1388,11 @@ NAKED = {
                 "stacked": "call handler\npush $0\npush $4\njmp common",
                 "enter": "push $0x23\npush %rsi\npushf\npush $0x2b\npush %rdi\niretq"},
                {"plain": "trap", "failed": "error", "stacked": "trap"}),
+    "i386": ({"handler": "ret", "common": "pusha\npush %ds\nmov %eax, %ds\npush %esp\ncall handler\nadd $4, %esp\n"
+              "pop %ds\npopa\nadd $8, %esp\niret", "plain": "push $0\npush $3\njmp common",
+              "failed": "push $13\njmp common", "stacked": "call handler\npush $0\npush $4\njmp common",
+              "enter": "push %esi\npushf\npush $0x1b\npush %edi\niret"},
+             {"plain": "trap", "failed": "error", "stacked": "trap"}),
     "s390x": ({"handler": "br %r14", "common": "mvc 640(16), 288(%r15)\nlmg %r0, %r15, 160(%r15)\nlpswe 640",
                "plain": "stmg %r0, %r15, 512\naghi %r15, -304\nmvc 288(16, %r15), 0x150\nmvc 160(128, %r15), 512\n"
                "brasl %r14, handler\nj common"}, {"plain": "trap"}),
@@ -1425,7 +1431,7 @@ def naked(cpu):
         found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
         must({name: kind for name, kind in found.items() if kind not in ("call", "start")} == wanted, said)
         must({name for name in found if found[name] in ("call", "start")} <= {"handler"}, said)
-        if not cpu.startswith("riscv") and cpu != "arm": # objdump knows no tables of these
+        if not cpu.startswith("riscv") and cpu not in ("arm", "i386"): # objdump knows no tables of these
             rows, where = table(cpu, image, *options), addresses(cpu, image)
             for name in set(functions) - {"handler"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
@@ -1436,6 +1442,7 @@ def naked(cpu):
 
 # CFI that describes the entries' frames, as of functions that are called.
 PROLOGUES = {"x86_64": {"plain": 8, "failed": 8, "common": 8, "enter": 8},
+             "i386": {"plain": 4, "failed": 4, "common": 32, "enter": 4},
              "aarch64": {"plain": 16, "common": -16}, "s390x": {"plain": 304, "common": -304},
              "riscv64": {"plain": 32, "swaps": 32, "common": -32}, "arm": {"plain": 8, "common": -8, "returns": 8}}
 PROLOGUES["riscv32"] = {name: k // 2 for name, k in PROLOGUES["riscv64"].items()}
@@ -1456,7 +1463,7 @@ def naked_with_prologue(cpu):
         said = gen.gen("-v", "--size", image)[1]
         found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
         must(found == wanted, "%s: %s" % (found, said))
-        if not cpu.startswith("riscv") and cpu != "arm": # objdump knows no tables of these
+        if not cpu.startswith("riscv") and cpu not in ("arm", "i386"): # objdump knows no tables of these
             rows, where = table(cpu, image), addresses(cpu, image)
             for name in set(PROLOGUES[cpu]) - {"common", "enter"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
@@ -1737,6 +1744,25 @@ FOUND = {
                 "second": "start", "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start",
                 "forked": "start", "begun": "start"},
                ("fatal", "shifted", "resumed", "goes")),
+    "i386": ("""first: mov $1, %edi\nmov $boot_stack, %esp\nlgdt 0x1000\nljmp $8, $1f\n1: call called\npush $3\ncall pops
+        hlt
+        .type called, %function\ncalled: ret
+        .type pops, %function\npops: mov 4(%esp), %eax\nret $4
+        lone: push %ebp\nmov %esp, %ebp\ncall called\npop %ebp\nret
+        resumed: pop %ebx\npop %ebp\nret
+        .type thread, %function\nthread: push %ebp\ncall *%ebx\nud2
+        .type shifted, %function\nshifted: call called\nud2
+        .type worker, %function\nworker: push %ebx\n1: call called\njmp 1b
+        second: mov kernel_stack, %esp\npush $8\npush $1f\nlret\n1: call called\nhlt
+        fatal: push $8\ncall called\n1: jmp 1b
+        failed: pusha\ncall called\npopa\nadd $4, %esp\niret
+        tick: pusha\npush %es\ncall called\npop %es\npopa\niret
+        system: mov %esp, saved\nmov kernel_stack, %esp\npush saved\npush %ebp\ncall called\npop %ebp\npop %esp\niret
+        enters: pushl $0x23\npush 8(%esp)\npushf\npush $0x1b\npush 20(%esp)\niret
+        forked: call called\ntest %ebx, %ebx\njz 1f\npush %ebp\ncall *%ebx\n1: pop %eax\npop %ebp\niret
+        .data\nsaved: .long 0\nkernel_stack: .long 0\nboot_stack:""",
+             {"lone": "call", "thread": "start", "worker": "call", "second": "start", "failed": "error", "tick": "trap",
+              "forked": "start", "shifted": "call"}, ("fatal", "resumed", "system", "enters")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
         .type thread, %function\nthread: mov x0, x20\nblr x19\nb .
@@ -1824,6 +1850,29 @@ def far_jumps():
             must(("a far jump of 32-bit code leads there" in said) == found, "%s 0x%x: %s" % (name, base, said))
 
 
+def programs():
+    """i386: the interrupted SP lies behind what the CPU has pushed, in assembly and in gcc's interrupt functions. Where a
+    task register is loaded, programs may have been interrupted, whose SP is another one: entries have no rows."""
+    functions = dict(NAKED["i386"][0], gcc="push %eax\n.cfi_def_cfa_offset 8\npush %ecx\n.cfi_def_cfa_offset 12\n"
+                     "call handler\npop %ecx\n.cfi_def_cfa_offset 8\npop %eax\n.cfi_def_cfa_offset 4\niret",
+                     loads="mov %ax, %ss\nret")
+    for described, loads in ((True, False), (False, False), (True, True), (False, True)):
+        functions["loads"] = "ltr %ax\nret" if loads else "str %ax\nret"
+        if not described:
+            functions = {name: re.sub(r"\n\.cfi_[^\n]*", "", text) for name, text in functions.items()}
+        image = naked_image("i386", functions, described)
+        where = addresses_of(image)
+        said = gen.gen("-v", "-o", image + ".tables", "--address=0", "--find", image)[1]
+        must(loads == ("no row can tell" in said), said)
+        wanted = {"plain": "r4+12 [cfa-12] r5+0", "failed": "r4+16 [cfa-12] r5+0", "gcc": "r4+12 [cfa-12] r5+0",
+                  "common": "r4+20 [cfa-12] r5+0", "handler": "r4+4 [cfa-4] r5+0"}
+        for name, rules in wanted.items():
+            said = run(OUT + "/rows", image + ".tables", hex(where[name]), hex(where[name] + 1))[0].split(None, 2)[2:]
+            rules = "none" if loads and name != "handler" else rules
+            must(" ".join(said).strip() in (rules, "" if rules == "none" else rules), "%s: %s instead of %s" % (
+                name, said, rules))
+
+
 def calls_behind():
     """A call of what lies behind it is one, unless that is a label whose code takes the address off the stack."""
     for kind, text, is_call in (("function", "push %rbx\n1: jmp 1b", True), ("notype", "push %rbx\n1: jmp 1b", True),
@@ -1840,6 +1889,7 @@ def calls_behind():
 # What is named, as what, and what the code says that it is.
 CONFLICTS = {
     "x86_64": ("plain error trap", "failed trap error", "plain call trap", "plain syscall trap", "handler trap call"),
+    "i386": ("plain error trap", "failed trap error", "plain call trap", "handler trap call"),
     "s390x": ("plain call trap", "handler trap call"),
     "riscv64": ("plain call trap", "handler trap call"),
     "aarch64": ("lone trap call", "vectors trap sp0", "vectors+0x200 sp0 trap", "vectors+0x400 trap sp0"),
@@ -1863,6 +1913,7 @@ def conflicts(cpu):
 # Of a function and of an interrupt's entry (arm: none): what makes a frame, and what takes it off again and returns.
 PIECES = {
     "x86_64": (("push %rbx", "pop %rbx\nret"), ("push %rax\npush %rbp", "pop %rbp\npop %rax\niretq")),
+    "i386": (("push %ebx", "pop %ebx\nret"), ("push %eax\npush %ebp", "pop %ebp\npop %eax\niret")),
     "aarch64": (("stp x29, x30, [sp, #-16]!", "ldp x29, x30, [sp], #16\nret"), (
         "sub sp, sp, #32\nstp x0, x30, [sp]\nmrs x0, elr_el1\nstr x0, [sp, #16]",
         "ldr x0, [sp, #16]\nmsr elr_el1, x0\nldp x0, x30, [sp]\nadd sp, sp, #32\neret")),
@@ -1880,8 +1931,8 @@ PIECES.update(riscv32=PIECES["riscv64"], arm=PIECES["thumb"])
 def pieces(cpu):
     """A label behind a call is a piece of the text in front of it if it takes off the frame there; else nothing leads
     to it: not if it takes off another one, if it does not end, nor if it is a function."""
-    call = {"x86_64": "call f", "s390x": "brasl %r14, f"}.get(cpu, "jal f" if cpu.startswith("riscv") else "bl f")
-    nop, jump = {"x86_64": ("nop", "jmp"), "s390x": ("nopr", "j")}.get(
+    call = {"x86_64": "call f", "i386": "call f", "s390x": "brasl %r14, f"}.get(cpu, "jal f" if cpu.startswith("riscv") else "bl f")
+    nop, jump = {"x86_64": ("nop", "jmp"), "i386": ("nop", "jmp"), "s390x": ("nopr", "j")}.get(
         cpu, ("nop", "j" if cpu.startswith("riscv") else "b"))
     for (begin, end), called in ((texts, i == 0) for i, texts in enumerate(PIECES[cpu]) if texts is not None):
         for kind, text, known in (
@@ -1949,8 +2000,9 @@ def table(cpu, image, *options):
 
 def callers(cpu, functions):
     """A caller of each of FUNCTIONS, with CFI of its own."""
-    call = {"x86_64": "call ", "s390x": "brasl %r14, "}.get(cpu, "call " if cpu.startswith("riscv") else "bl ")
-    stop = {"x86_64": "ud2", "aarch64": "brk #1", "s390x": ".short 0", "arm": "udf #0", "thumb": "udf #0"}.get(
+    call = {"x86_64": "call ", "i386": "call ", "s390x": "brasl %r14, "}.get(
+        cpu, "call " if cpu.startswith("riscv") else "bl ")
+    stop = {"x86_64": "ud2", "i386": "ud2", "aarch64": "brk #1", "s390x": ".short 0", "arm": "udf #0", "thumb": "udf #0"}.get(
         cpu, "unimp")
     aligns = ["sub $8, %rsp", ".cfi_adjust_cfa_offset 8"] if cpu == "x86_64" else [] # as the ABI says
     return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] + aligns +
@@ -2237,8 +2289,8 @@ SAME = {
 REFUSED = {
     "nothing": "no code has this symbol", "": "no code has this symbol", "v1:": "there is no kind ''",
     "v1:trapp": "there is no kind 'trapp'; there are trap, error, syscall, sp0, ", "v1:sp0": "sp0 is for aarch64 alone",
-    "v1:scratch": "scratch is for RISC-V alone", "v1:syscall/8": "only vectors of x86_64 take a number",
-    "v1:error/4": "only vectors of x86_64 take a number",
+    "v1:scratch": "scratch is for RISC-V alone", "v1:syscall/8": "only vectors of x86_64 and i386 take a number",
+    "v1:error/4": "only vectors of x86_64 and i386 take a number",
     "stubs:vectors": "a number of bytes must follow", "stubs:vectors/0": "'0' is no number of bytes from 1 to 4096",
     "stubs:vectors/x": "'x' is no number of bytes", "v1:vectors/16": "the symbol has no size",
     "v1+": "'' is no number", "v1+x": "'x' is no number", "v1+-1": "'-1' is no number",
@@ -2381,6 +2433,7 @@ def test_trust():
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
+    test("i386 what has been interrupted", programs)
     test("x86_64 a call of what lies behind it", calls_behind)
     for cpu in PIECES:
         test("%s entries found: a label behind a call" % cpu, pieces, cpu)
