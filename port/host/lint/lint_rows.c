@@ -93,7 +93,7 @@ enum { FAR = 1 << 28 };
 /* The largest DWARF number of a register that a rule can be based on. */
 static uint32_t last_register(uint8_t abi)
 {
-    return abi == SFU_AMD64 ? 15 : 31;
+    return abi == SFU_AMD64 ? 15 : abi == SFU_I386 ? 7 : 31;
 }
 
 /* Whether RULE is that of a value which is still in its register REG. */
