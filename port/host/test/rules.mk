@@ -338,7 +338,7 @@ suite-host-link: build/tools/sfu-gen build/tools/sfu-link
 	@test/run.sh host-link port/host/test/link_test.sh $(HOST)/link build/tools/sfu-gen
 
 # Kernels without unwind flags, linker script lines and lists of entries: zero/.
-ZERO_CPUS := x86_64 aarch64 s390x riscv64 riscv32 arm
+ZERO_CPUS := x86_64 i386 aarch64 s390x riscv64 riscv32 arm
 define zero
 CHECK += zero-$(1)
 .PHONY: suite-zero-$(1)

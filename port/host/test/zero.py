@@ -29,6 +29,8 @@ RISCV = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-serial", "stdio
 CPUS = {
     "x86_64": ("x86_64-linux-gnu-gcc -mno-red-zone -mgeneral-regs-only -fcf-protection=none",
                "x86_64-linux-gnu-ld", 0x100000, ["qemu-system-x86_64", "-debugcon", "stdio"]),
+    "i386": ("x86_64-linux-gnu-gcc -m32 -mgeneral-regs-only -fcf-protection=none", "x86_64-linux-gnu-ld -m elf_i386",
+             0x100000, ["qemu-system-i386", "-debugcon", "stdio"]),
     "aarch64": ("aarch64-linux-gnu-gcc -mgeneral-regs-only -mstrict-align -mno-outline-atomics", "aarch64-linux-gnu-ld",
                 0x40080000, ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-serial", "stdio"]),
     "s390x": ("s390x-linux-gnu-gcc -msoft-float -march=z196", "s390x-linux-gnu-ld", 0x10000,
@@ -43,7 +45,7 @@ CPUS = {
 }
 CC, LD, IMAGE, QEMU = CPUS[CPU]
 MACHINE = CPU.rstrip("0123456789") if CPU.startswith("riscv") else CPU
-ENTRY = {"x86_64": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry", "arm": "undefined_entry"}.get(
+ENTRY = {"x86_64": "invalid_entry", "i386": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry", "arm": "undefined_entry"}.get(
     CPU, "trap_entry")
 START = "boot64" if CPU == "x86_64" else "start"
 # The functions of each trace, without offsets; kernel.c is the truth. * stands for repeated frames.
@@ -209,7 +211,7 @@ def main():
         test(CPU + ": what entries save is proven", saved_for_sure)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
-    if CPU in ("x86_64", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x
+    if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x
         test(CPU + ": lld", kernel, "lld", ["-O2"], [], "ld.lld")
     finish()
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+    .section .text.boot, "ax", @progbits
+    .balign 4
+    .long 0x1badb002, 0, -0x1badb002    /* multiboot */
+    .globl start
+start:
+    lgdt gdt_register
+    ljmp $8, $1f
+1:  mov $16, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    mov %eax, %ss
+    mov $stack_top, %esp
+    xor %ebp, %ebp
+    call kernel_main
+    hlt
+
+    .text
+    .globl invalid_entry
+invalid_entry:
+    pusha
+    cld
+    push %esp
+    call handle
+    add $4, %esp
+    popa
+    iret
+
+    .data
+    .balign 8
+gdt:
+    .quad 0, 0x00cf9a000000ffff, 0x00cf92000000ffff
+gdt_register:
+    .word 23
+    .long gdt
+
+    .bss
+    .balign 16
+    .skip 16384
+stack_top:
