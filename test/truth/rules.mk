@@ -244,7 +244,8 @@ $(foreach cpu,riscv64 riscv32,\
 $(sort $(STEP_IMAGES)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $@
 # SFrame does not have RISC-V and ARM; of the others, those whose tables sfu-gen makes say so in their names.
-$(filter %-gen %-pacgen %-debuggen %-small $(addprefix $(STEP)/,riscv64/% riscv32/% arm/% thumb/% i386/%),$(STEP_IMAGES)) \
+$(filter %-gen %-pacgen %-debuggen %-small \
+    $(addprefix $(STEP)/,riscv64/% riscv32/% arm/% thumb/% i386/%),$(STEP_IMAGES)) \
     $(foreach cpu,x86_64 aarch64 s390x,$(call step_code,$(cpu))): build/tools/sfu-gen
 
 ## [campaigns] step-riscv: RISC-V's programs by gcc 12 and 16, clang 16 and the newest, each level with each flag

@@ -1563,8 +1563,8 @@ static void find_saved(struct code *code, const struct code_how *how)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-/* Whether IMAGE may have an instruction `ltr` (0f 00 /3), without which no exception comes from a program: the CPU finds
- * the stack for that in the task-state segment. Data that looks like one counts, too. */
+/* Whether IMAGE may have an instruction `ltr` (0f 00 /3), without which no exception comes from a program: the CPU
+ * finds the stack for that in the task-state segment. Data that looks like one counts, too. */
 static bool loads_task(struct image *image)
 {
     size_t i, k;

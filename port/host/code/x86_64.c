@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * x86_64, and i386: Zydis decodes, and says of each operand, of hidden ones too, whether an instruction writes it, and how much.
- * Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of the "Intel
- * 64 and IA-32 Architectures Software Developer's Manual".
+ * x86_64, and i386: Zydis decodes, and says of each operand, of hidden ones too, whether an instruction writes it, and
+ * how much. Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of
+ * the "Intel 64 and IA-32 Architectures Software Developer's Manual".
  */
 #include "code.h"
 

@@ -387,7 +387,8 @@ ALIGNED = {
         ret => r4+4 [cfa-4] r5+0""",
 }
 CASES = {"all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
-         "a frame that is aligned": ALIGNED, "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
+         "a frame that is aligned": ALIGNED,
+         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,

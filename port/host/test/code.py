@@ -1744,8 +1744,8 @@ FOUND = {
                 "second": "start", "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start",
                 "forked": "start", "begun": "start"},
                ("fatal", "shifted", "resumed", "goes")),
-    "i386": ("""first: mov $1, %edi\nmov $boot_stack, %esp\nlgdt 0x1000\nljmp $8, $1f\n1: call called\npush $3\ncall pops
-        hlt
+    "i386": ("""first: mov $1, %edi\nmov $boot_stack, %esp\nlgdt 0x1000\nljmp $8, $1f
+        1: call called\npush $3\ncall pops\nhlt
         .type called, %function\ncalled: ret
         .type pops, %function\npops: mov 4(%esp), %eax\nret $4
         lone: push %ebp\nmov %esp, %ebp\ncall called\npop %ebp\nret
@@ -1851,8 +1851,8 @@ def far_jumps():
 
 
 def programs():
-    """i386: the interrupted SP lies behind what the CPU has pushed, in assembly and in gcc's interrupt functions. Where a
-    task register is loaded, programs may have been interrupted, whose SP is another one: entries have no rows."""
+    """i386: the interrupted SP lies behind what the CPU has pushed, in assembly and in gcc's interrupt functions. Where
+    a task register is loaded, programs may have been interrupted, whose SP is another one: entries have no rows."""
     functions = dict(NAKED["i386"][0], gcc="push %eax\n.cfi_def_cfa_offset 8\npush %ecx\n.cfi_def_cfa_offset 12\n"
                      "call handler\npop %ecx\n.cfi_def_cfa_offset 8\npop %eax\n.cfi_def_cfa_offset 4\niret",
                      loads="mov %ax, %ss\nret")
@@ -1931,7 +1931,8 @@ PIECES.update(riscv32=PIECES["riscv64"], arm=PIECES["thumb"])
 def pieces(cpu):
     """A label behind a call is a piece of the text in front of it if it takes off the frame there; else nothing leads
     to it: not if it takes off another one, if it does not end, nor if it is a function."""
-    call = {"x86_64": "call f", "i386": "call f", "s390x": "brasl %r14, f"}.get(cpu, "jal f" if cpu.startswith("riscv") else "bl f")
+    call = {"x86_64": "call f", "i386": "call f", "s390x": "brasl %r14, f"}.get(
+        cpu, "jal f" if cpu.startswith("riscv") else "bl f")
     nop, jump = {"x86_64": ("nop", "jmp"), "i386": ("nop", "jmp"), "s390x": ("nopr", "j")}.get(
         cpu, ("nop", "j" if cpu.startswith("riscv") else "b"))
     for (begin, end), called in ((texts, i == 0) for i, texts in enumerate(PIECES[cpu]) if texts is not None):
@@ -2002,8 +2003,8 @@ def callers(cpu, functions):
     """A caller of each of FUNCTIONS, with CFI of its own."""
     call = {"x86_64": "call ", "i386": "call ", "s390x": "brasl %r14, "}.get(
         cpu, "call " if cpu.startswith("riscv") else "bl ")
-    stop = {"x86_64": "ud2", "i386": "ud2", "aarch64": "brk #1", "s390x": ".short 0", "arm": "udf #0", "thumb": "udf #0"}.get(
-        cpu, "unimp")
+    stop = {"x86_64": "ud2", "i386": "ud2", "aarch64": "brk #1", "s390x": ".short 0", "arm": "udf #0",
+            "thumb": "udf #0"}.get(cpu, "unimp")
     aligns = ["sub $8, %rsp", ".cfi_adjust_cfa_offset 8"] if cpu == "x86_64" else [] # as the ABI says
     return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] + aligns +
                      [call + name for name in functions] +

@@ -45,8 +45,8 @@ CPUS = {
 }
 CC, LD, IMAGE, QEMU = CPUS[CPU]
 MACHINE = CPU.rstrip("0123456789") if CPU.startswith("riscv") else CPU
-ENTRY = {"x86_64": "invalid_entry", "i386": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry", "arm": "undefined_entry"}.get(
-    CPU, "trap_entry")
+ENTRY = {"x86_64": "invalid_entry", "i386": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry",
+         "arm": "undefined_entry"}.get(CPU, "trap_entry")
 START = "boot64" if CPU == "x86_64" else "start"
 # The functions of each trace, without offsets; kernel.c is the truth. * stands for repeated frames.
 PANIC = ["panic", "recurse", "recurse", "recurse", "recurse", "kernel_main", START]
@@ -211,7 +211,7 @@ def main():
         test(CPU + ": what entries save is proven", saved_for_sure)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
-    if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld before 15 cannot relax code of RISC-V, before 18 not link s390x
+    if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld before 15 cannot relax RISC-V's code, before 18 not link s390x
         test(CPU + ": lld", kernel, "lld", ["-O2"], [], "ld.lld")
     finish()
 

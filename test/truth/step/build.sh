@@ -34,7 +34,10 @@ flag=${flag%-}
 
 case $compiler in
 gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
-gcc16) [ -n "$riscv" ] && [ -z "$i386" ] && cc=("build/tc/riscv/riscv64/gcc") || cc=("build/tc/gcc16/${cpu/i386/x86_64}/gcc") ;;
+gcc16)
+    cc=("build/tc/gcc16/${cpu/i386/x86_64}/gcc")
+    [ -z "$riscv" ] || [ -n "$i386" ] || cc=("build/tc/riscv/riscv64/gcc")
+    ;;
 clang | newest)
     target=$abi-linux-gnu
     [ -z "$arm" ] || target="arm-none-eabi"

@@ -62,7 +62,7 @@ struct shadow {
         unsigned count; /* of entries, behind the call; 0: none */
     } marked[MAX_MARKED];
     unsigned num_marked; /* in all */
-    const char *fault; /* or why the truth is lost */
+    const char *fault;   /* or why the truth is lost */
 };
 
 /* A frame of a walk, or what is true of it. */
