@@ -211,7 +211,7 @@ def main():
         test(CPU + ": what entries save is proven", saved_for_sure)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
-    if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld before 15 cannot relax RISC-V's code, before 18 not link s390x
+    if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld 15 and before cannot link the others
         test(CPU + ": lld", kernel, "lld", ["-O2"], [], "ld.lld")
     finish()
 
