@@ -15,7 +15,7 @@ list() {
     status=0
     for suite; do
         case $suite in
-        *-x86_64 | *-aarch64 | *-aarch64_be | *-s390x | *-riscv64 | *-riscv32 | *-arm) one="${suite%-*}-CPU" ;;
+        *-x86_64 | *-aarch64 | *-aarch64_be | *-s390x | *-riscv64 | *-riscv32 | *-arm | *-i386) one="${suite%-*}-CPU" ;;
         *) one=$suite ;;
         esac
         line=$(awk -F ' *[|] *' -v exact="\`$suite\`" -v one="\`$one\`" '

@@ -352,10 +352,6 @@ MOVED = {
         .cfi_def_cfa 10, 0\npop %rbp => r10+0 [cfa-8] [r6+0]\nlea -8(%r10), %rsp => r10+0 [cfa-8] r6+0
         .cfi_def_cfa 7, 8\nret => r7+8 [cfa-8] r6+0""",
 }
-CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
-         "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
-         "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
-         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
 # i386: all registers are pushed; code finds its own address, by a call of the next instruction, and a table of jumps by
 # that; a function loads into FP what it has been called from; a frame is realigned as gcc does it, with its CFI.
 PUSHA = {
@@ -386,7 +382,10 @@ ALIGNED = {
         leave => r1+0 [cfa-4] [r5+0]\n.cfi_restore 5\nlea -4(%ecx), %esp => r1+0 [cfa-4] r5+0\n.cfi_def_cfa 4, 4
         ret => r4+4 [cfa-4] r5+0""",
 }
-CASES = {"all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
+CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
+         "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
+         "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
+         "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
          "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,

@@ -415,8 +415,9 @@ static void check_cpu(void)
 
     for (i = 0; i < images->num; i++)
         if (images->list[i]->image.abi == 0 && (options.action != FILTER || options.trace.sizes))
-            report_fail("%s: machine %u is none of x86_64, aarch64, s390x, riscv and arm: only names of a log",
-                        images->list[i]->file, images->list[i]->image.header.e_machine);
+            report_fail(
+                "%s: machine %u is none of x86_64, i386, aarch64, s390x, riscv and arm: only names of a log",
+                images->list[i]->file, images->list[i]->image.header.e_machine);
 }
 
 int main(int argc, char **argv)
