@@ -163,7 +163,8 @@ static bool find_abi(struct image *image)
     }
     if (word == 4 && abi_of_machine(header->e_machine, false, 8) != NULL)
         return image_fail(image, "an ELF file of 32 bits");
-    return image_fail(image, "machine %u is none of x86_64, i386, aarch64, s390x, riscv and arm", header->e_machine);
+    return image_fail(image, "machine %u is none of x86_64, i386, aarch64, s390x, riscv and arm",
+                      header->e_machine);
 }
 
 /* What is at OFFSET of the file, SIZE bytes, or NULL. */
