@@ -1536,6 +1536,10 @@ NEVER = {
         push %rbp{8}\nmov %rsp, %rbp\nlea 8(%rbp), %rdi\nand $-16, %rsp\ncall handler
         push %rdi{8}\nmov 8(%rsp), %edi\ncld\ncall handler; cld\n2: cli\nhlt\njmp 2b
         push $8{8}\njmp common""",
+    "i386": """cli\nmov %esp, %eax\ncall handler; push %esp{4}\ncall handler
+        push $8{4}\npusha{32}\nmov %ds, %eax\npush %eax{4}\ncall handler; pusha{32}\n2: cli\nhlt\njmp 2b
+        push %ebp{4}\nmov %esp, %ebp\nlea 4(%ebp), %eax\npush %eax{4}\ncall handler
+        push %eax{4}\nmov 4(%esp), %eax\ncld\ncall handler; push $8{4}\njmp common""",
     "arm": """push {r11, lr}{8}\nmov r11, sp\n.inst 0xe7c2d01f\nmov r0, #1\nbl handler
         .inst 0xf96d0513\nbl handler""",
 }
@@ -1544,6 +1548,10 @@ MAYBE = {
         push $3\npop %rax\nsub $24, %rsp{24}\nlea 8(%rsp), %rdi\ncall handler
         sub $8, %rsp{8}\ncld\nrep stosb\ncall handler; push %rdi{8}\nlea 16(%rsp), %rdi\ncall handler
         xor %eax, %eax\njmp .Lthunk; sub $104, %rsp{104}\nlea 8(%rsp), %rax\nmov %r11, 88(%rax)\ncall handler""",
+    "i386": """push $7{4}\npush %esp{4}\ncall handler; push $7{4}\nmov %esp, %eax\ncall handler
+        sub $8, %esp{8}\ncld\nrep stosb\ncall handler; push %edi{4}\nlea 8(%esp), %eax\npush %eax{4}\ncall handler
+        sub $28, %esp{28}\nmov %eax, 12(%esp)\nmov %edx, 8(%esp)\nmov %ecx, 4(%esp)\ncall handler
+        xor %eax, %eax\njmp .Lthunk; sub $20, %esp{20}\ncall handler""",
     "aarch64": """stp x29, x30, [sp, #-32]!{32}\nstr x15, [sp, #16]\nbl handler
         stp x29, x30, [sp, #-192]!{192}\nadd x0, sp, #16\nstp x16, x17, [x0, #128]\nbl handler""",
     "s390x": """stmg %r14, %r15, 112(%r15)\naghi %r15, -176{176}\nstg %r0, 160(%r15)\nbrasl %r14, handler
@@ -1559,8 +1567,8 @@ MAYBE["riscv32"] = MAYBE["riscv64"]
 
 def addressed(cpu):
     """Code that never returns, by its own instructions: an exception's entry has no rows, a function keeps them."""
-    handler = {"x86_64": "ret", "s390x": "br %r14", "arm": "bx lr"}.get(cpu, "ret")
-    jump = {"x86_64": "jmp", "aarch64": "b", "arm": "b"}.get(cpu, "j")
+    handler = {"s390x": "br %r14", "arm": "bx lr"}.get(cpu, "ret")
+    jump = {"x86_64": "jmp", "i386": "jmp", "aarch64": "b", "arm": "b"}.get(cpu, "j")
 
     def unknown(codes, kind, *options):
         """Those that have no rows. KIND: CFI that follows SP, that says nothing, or none."""
@@ -1571,9 +1579,10 @@ def addressed(cpu):
             around = "%s" if kind == "none" else ".cfi_startproc\n%s\n.cfi_endproc"
             lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":", around % text,
                       ".size %s, . - %s" % (name, name)]
-        if cpu == "x86_64":
-            lines += ["common: mov %rsp, %rdi", "call handler", "1: jmp 1b", ".balign 16", # and a return by a thunk
-                      ".Lthunk: call 2f", "1: pause", "lfence", "jmp 1b", "2: lea 8(%rsp), %rsp", "ret"]
+        if jump == "jmp": # and a return by a thunk
+            lines += ["common: mov %rsp, %rdi" if cpu == "x86_64" else "common: pusha", "call handler", "1: jmp 1b",
+                      ".balign 16", ".Lthunk: call 2f", "1: pause", "lfence", "jmp 1b",
+                      "2: lea 8(%rsp), %rsp" if cpu == "x86_64" else "2: lea 4(%esp), %esp", "ret"]
         image = build(cpu, "%s/addressed-%s" % (WORK, cpu), lines)
         return re.findall(r"(f\d+) \(0x\w+\) has no rows: (?:its CFI says|nothing shows)",
                           gen.gen("-v", "--size", *options, image)[1])
@@ -1584,26 +1593,43 @@ def addressed(cpu):
         must(kind == "nothing" or unknown(maybe, kind, *options) == [], (kind, unknown(maybe, kind, *options)))
 
 
-# gcc's interrupt functions with an error code that never return: their CFI says that it lies below the PC.
-BELOW = """.cfi_def_cfa_offset 16
+# gcc's interrupt functions with an error code that never return: their CFI says that it lies below the PC. The code has
+# bytes as of iretq and iret. What the CFA is of such a function, and of a piece of a function that begins so.
+BELOW = {
+    "x86_64": (""".cfi_def_cfa_offset 16
 push %rdi
 .cfi_adjust_cfa_offset 8
+mov $0xcf48, %edx
 mov 16(%rsp), %rdi
 cld
-call handler"""
+call handler""", "(sp+32)", "sp+16"),
+    "i386": (""".cfi_def_cfa_offset 8
+push %eax
+.cfi_adjust_cfa_offset 4
+mov $0xcf, %edx
+mov 8(%esp), %eax
+cld
+call handler""", "r4+16 [cfa-12]", "r4+8 [cfa-4]"),
+}
 
 
-def below():
+def below(cpu):
     """An interrupt function whose CFI begins with an error code is one, though it never returns: the CFA is the SP of
     what was interrupted, behind the error code, PC, CS and flags. A piece of a function that begins so is none."""
-    for name, wanted in (("f", "(sp+32)"), ("g.cold", "sp+16")):
-        image = build("x86_64", WORK + "/below", [
-            ".text", ".globl _start", "_start: nop", callers("x86_64", ["handler"]), ".type handler, %function",
+    text, interrupted, piece = BELOW[cpu]
+    for name, wanted in (("f", interrupted), ("g.cold", piece)):
+        image = build(cpu, "%s/below-%s" % (WORK, cpu), [
+            ".text", ".globl _start", "_start: nop", callers(cpu, ["handler"]), ".type handler, %function",
             "handler: .cfi_startproc", "ret", ".cfi_endproc", ".balign 16", ".globl " + name,
-            ".type %s, %%function" % name, name + ": .cfi_startproc", BELOW, ".cfi_endproc",
+            ".type %s, %%function" % name, name + ": .cfi_startproc", text, ".cfi_endproc",
             ".size %s, . - %s" % (name, name)])
-        row = table("x86_64", image)[int(re.search(r"(\w+) T %s\n" % re.escape(name), run("nm", image)[0])[1], 16)]
-        must(row[0] == wanted, (name, row))
+        addr = int(re.search(r"(\w+) T %s\n" % re.escape(name), run("nm", image)[0])[1], 16)
+        if cpu == "x86_64":
+            row = table(cpu, image)[addr][0]
+        else: # objdump knows no tables of it
+            gen.gen("--quiet", "-o", image + ".tables", "--address=0", image)
+            row = " ".join(run(OUT + "/rows", image + ".tables", hex(addr), hex(addr + 1))[0].split()[2:4])
+        must(row == wanted, (name, row))
 
 
 # An entry that a register of the CPU names, whose CFI says that it is called, and which jumps to a function; what sets
@@ -2424,7 +2450,8 @@ def test_trust():
         test("%s entries that never return" % cpu, lasting, cpu)
     for cpu in MAYBE:
         test("%s code that never returns, by its instructions" % cpu, addressed, cpu)
-    test("x86_64 interrupt functions that never return, with an error code", below)
+    for cpu in BELOW:
+        test("%s interrupt functions that never return, with an error code" % cpu, below, cpu)
     for cpu in VECTORED:
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in GOES_BACK:

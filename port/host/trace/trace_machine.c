@@ -171,6 +171,8 @@ static void set_by_option(struct core *core)
 {
     struct paging *p = &core->memory.paging;
 
+    if (core->image.abi == SFU_I386)
+        report_fail("--page-table: page tables of i386 are not read");
     p->kind = core->image.abi == SFU_AMD64    ? PAGING_X86_64
               : core->image.abi == SFU_S390X  ? PAGING_S390X
               : abi_is_riscv(core->image.abi) ? PAGING_RISCV
