@@ -196,6 +196,13 @@ suite-bare-arm: $(ARM_KINDS:%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh bare-arm python3 port/baremetal/test/run.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
 
+# Linked by sfu-link, with sfu_panic.c: of 32-bit x86 there is no machine of port/baremetal.
+CHECK += bare-i386
+.PHONY: suite-bare-i386
+suite-bare-i386: build/tools/sfu-gen build/tools/sfu-link dist
+	@test/tools/toolchain/install.sh check bare
+	@test/run.sh bare-i386 python3 port/baremetal/test/i386.py
+
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)
@@ -211,7 +218,7 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 .PHONY: bare
 ## [campaigns] bare: kernels of our own that crash in every way, on six machines
 bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kernel-$(cpu)) suite-bare-arm \
-    suite-recipes
+    suite-bare-i386 suite-recipes
 
 CHECK += recipes
 .PHONY: suite-recipes

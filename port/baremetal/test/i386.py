@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""A multiboot kernel of 32-bit x86 (i386/), linked by sfu-link, crashes in each way in QEMU. Prints a line for each
+test."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, "test/lib")
+from check import finish, must, run, test
+
+WORK = os.path.abspath("build/bare/i386")
+HERE = os.path.abspath("port/baremetal/test/i386")
+DIST = os.path.abspath("build/dist")
+LIMIT = 20  # seconds
+
+BUILDS = {"gcc-O2": "x86_64-linux-gnu-gcc -O2 -fno-pie", "gcc-O0": "x86_64-linux-gnu-gcc -O0 -fno-pie",
+          "clang-Os": "clang --target=x86_64-linux-gnu -Os -fno-pie"}
+OF_EACH = ("wild", "page", "interrupt")
+FLAGS = ["-m32", "-mgeneral-regs-only", "-fcf-protection=none", "-ffreestanding", "-fno-stack-protector",
+         "-fno-optimize-sibling-calls", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST,
+         "-I" + HERE]
+
+END, NO_FDE = 1, -13
+MAIN = ["kernel_main", "start"]
+# The functions of each trace, without offsets, and how it ends; kernel.c is the truth.
+TRACES = {
+    "panic": (["panic", "recurse", "recurse", "recurse", "recurse", "scenario_panic", *MAIN], END),
+    "fault": (["illegal", "scenario_fault", *MAIN], END),
+    "null": (["0x0000000000000000", "through [wild call]", "scenario_null", *MAIN], END),
+    "wild": (["0x0000000012345678", "through [wild call]", "scenario_wild", *MAIN], END),
+    "page": (["panic", "handle", "common", "write_at [interrupted]", "scenario_page", *MAIN], END),
+    "protection": (["panic", "handle", "common", "scenario_protection [interrupted]", *MAIN], END),
+    "interrupt": (["illegal", "tick", "handle", "common", "spin [interrupted]", "scenario_interrupt", *MAIN], END),
+}
+# Entries have no rows here. The hook knows the registers that they have saved.
+TASKS = {**TRACES, "unhooked": (["panic", "handle", "common"], NO_FDE)}
+
+
+def trace(text):
+    """The functions of the trace in TEXT, repeated frames written out, and how it ended."""
+    frames, ended = [], []
+    for line in text.split("\n"):
+        line = line.strip("\r")
+        frame = re.match(r"#\d+ +(0x[0-9a-f]+)(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[.*\])*)$", line)
+        again = re.match(r"    \.\.\. (\d+) times more: the (\d+) above$", line)
+        end = re.match(r"trace ends \((-?\d+)\)", line)
+        if frame:
+            frames.append((frame[2] or frame[1]) + frame[3].replace("  ", " "))
+        elif again:
+            frames += frames[-int(again[2]):] * int(again[1])
+        elif end:
+            ended.append(int(end[1]))
+    must(len(ended) == 1, "not one trace: " + text)
+    return frames, ended[0]
+
+
+def boot(image, scenario):
+    with subprocess.Popen(["qemu-system-i386", "-debugcon", "stdio", "-nodefaults", "-no-reboot", "-display", "none",
+                           "-monitor", "none", "-m", "64M", "-kernel", image, "-append", scenario],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as qemu:
+        timer = threading.Timer(LIMIT, qemu.kill)
+        timer.start()
+        said = b""
+        while b"DONE" not in said:
+            some = os.read(qemu.stdout.fileno(), 4096)
+            if not some:
+                break
+            said += some
+        timer.cancel()
+        qemu.kill()
+    text = said.decode(errors="replace")
+    must("DONE" in text, "it does not end: " + text[-800:])
+    return text
+
+
+def build(name, compiler, *more):
+    """The kernel, and what sfu-link says of it."""
+    folder = os.path.join(WORK, name)
+    os.makedirs(folder)
+    objects = []
+    for source in (HERE + "/boot.S", HERE + "/kernel.c", DIST + "/sfu_panic.c"):
+        objects.append(os.path.join(folder, os.path.basename(source)[:-2] + ".o"))
+        run(*compiler.split(), *FLAGS, *more, "-c", source, "-o", objects[-1])
+    image = folder + "/kernel.elf"
+    said = run(os.path.abspath("build/tools/sfu-link"), "x86_64-linux-gnu-ld", "-m", "elf_i386", "-T",
+               HERE + "/kernel.ld", *objects, "-o", image)[1]
+    return image, said
+
+
+def expect(image, scenario, wanted):
+    text = boot(image, scenario)
+    must(trace(text) == wanted, "%s in %s" % (trace(text), text))
+
+
+def overflow(image):
+    """The registers of a double fault are in the task that was left. The stack is full of one function."""
+    text = boot(image, "overflow")
+    frames, ended = trace(text)
+    must(set(frames[:-3]) == {"grow"} and len(frames) > 100, text)
+    must((frames[-3:], ended) == (["scenario_overflow", *MAIN], END), text)
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(WORK)
+    for name, compiler in BUILDS.items():
+        image, said = build(name, compiler)
+        must("no row can tell" not in said, said)
+        for scenario in TRACES if name == "gcc-O2" else OF_EACH:
+            test("%s: %s" % (name, scenario), expect, image, scenario, TRACES[scenario])
+    image, said = build("tasks", BUILDS["gcc-O2"], "-DWITH_TASKS")
+    test("with tasks: sfu-link says that entries have no rows", must, "no row can tell" in said, said)
+    for scenario, wanted in TASKS.items():
+        test("with tasks: " + scenario, expect, image, scenario, wanted)
+    test("with tasks: overflow", overflow, image)
+    finish()
+
+
+main()
