@@ -132,7 +132,8 @@ row 'SFU_ABI saves' sfu.c -DSFU_ABI=@ABI@
 row 'SFU_NO_REMOTE saves' sfu.c -DSFU_NO_REMOTE
 row 'SFU_OLDEST_VERSION=3 saves' sfu.c -DSFU_OLDEST_VERSION=3
 row 'all four save' sfu.c -DSFU_NO_STRINGS -DSFU_ABI=@ABI@ -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3
-# The core without RISC-V, ARM and i386, whose tables are not SFrame. Built for one of the other CPUs, it has nothing of them.
+# The core without RISC-V, ARM and i386, whose tables are not SFrame. Built for one of the other CPUs, it has nothing
+# of them.
 official=$out/switches/official.c
 sed -e '/\/\* SFU_\(RISCV64\|RISCV32\|ARM\|THUMB\|I386\) \*\/$/d' \
     -e 's/^#define READS_OWN    true$/#define READS_OWN false/' sfu.c >"$official"
