@@ -27,6 +27,24 @@ invalid_entry:
     popa
     iret
 
+    .globl prologue
+prologue:
+    int3
+    nop
+    nop
+    push %ebx
+    int3
+    nop
+    nop
+    push $1
+    call leaf
+    add $4, %esp
+    pop %ebx
+    int3
+    nop
+    nop
+    ret
+
     .data
     .balign 8
 gdt:

@@ -32,5 +32,6 @@ static inline void machine_init(void)
     const uint32_t to = (uint32_t)invalid_entry;
 
     gates[6] = (struct gate){(uint16_t)to, 8, 0x8e00, (uint16_t)(to >> 16)};
+    gates[3] = gates[6];
     __asm__ volatile("lidt %0" : : "m"(idt));
 }
