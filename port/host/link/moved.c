@@ -170,20 +170,84 @@ static bool is_moved_arm(const struct deltas *d, const struct halves *halves, ui
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
-/* What is compared: SIZE bytes of both images. */
+/* What is compared: SIZE bytes of both images, which are at ADDR in the first one, and have moved by MOVE. */
 struct bytes_of {
     const uint8_t *a, *b;
-    uint64_t size;
+    uint64_t size, addr, move; /* MOVE modulo 2^64, because something may move down */
     const struct deltas *deltas;
+    const struct linked *before, *after;
     unsigned machine;
     bool big, code;
 };
 
+static bool has_room(const struct linked *l, const struct section *s)
+{
+    return (s->flags & SHF_ALLOC) != 0 && s->addr <= l->addr && l->addr - s->addr < s->size;
+}
+
+/* Whether ADDR is in the section S, or so near that an index or an end may be meant. */
+static bool is_near(const struct section *s, uint64_t addr)
+{
+    enum { NEAR = 256 };
+
+    return addr < s->addr ? s->addr - addr <= NEAR : addr - s->addr <= s->size || addr - s->addr - s->size <= NEAR;
+}
+
+/* Whether what is at ADDR in the first image has moved by CHANGE, of which BITS count. */
+static bool has_moved(const struct bytes_of *of, uint64_t addr, uint64_t change, unsigned bits)
+{
+    const uint64_t mask = bits == 64 ? UINT64_MAX : UINT32_MAX, grown = of->after->size - of->before->size;
+    size_t i;
+
+    for (i = 0; i < of->before->image->num_sections; i++) {
+        const struct section *s = &of->before->image->sections[i];
+        const uint64_t move = of->after->image->sections[i].addr - s->addr;
+
+        if ((s->flags & SHF_ALLOC) != 0 && is_near(s, addr) &&
+            (((move ^ change) & mask) == 0 || (has_room(of->before, s) && (((move + grown) ^ change) & mask) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* The same of what is VALUE behind the section NAME, as position-independent code counts. */
+static bool has_moved_behind(const struct bytes_of *of, const char *name, uint64_t value, uint64_t change)
+{
+    size_t i;
+
+    for (i = 0; i < of->before->image->num_sections; i++) {
+        const struct section *s = &of->before->image->sections[i];
+
+        if (strcmp(s->name, name) == 0)
+            return has_moved(of, s->addr + value, change + (of->after->image->sections[i].addr - s->addr), 32);
+    }
+    return false;
+}
+
+/* x86: whether the word of SIZE bytes at AT may be an address or a distance from the PC or the GOT, and changes just as
+ * what is there has moved. Any other one is a number, although something moves by as much as it changes. */
+static bool is_address(const struct bytes_of *of, uint64_t at, unsigned size, uint64_t change)
+{
+    const uint64_t word = load_number(of->a + at, size, of->big);
+    const uint64_t value = size == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)word : word;
+
+    if (has_moved(of, value, change, 8 * size) || has_moved(of, word, change, 8 * size))
+        return true;
+    return size == 4 &&
+           (has_moved(of, of->addr + at + size + value, change + of->move, 32) ||
+            has_moved_behind(of, ".got.plt", value, change) || has_moved_behind(of, ".got", value, change));
+}
+
 static bool is_word(const struct bytes_of *of, uint64_t at, unsigned size)
 {
-    return at + size <= of->size &&
-           is_delta(of->deltas, load_number(of->b + at, size, of->big) - load_number(of->a + at, size, of->big),
-                    8 * size);
+    uint64_t change;
+
+    if (at + size > of->size)
+        return false;
+    change = load_number(of->b + at, size, of->big) - load_number(of->a + at, size, of->big);
+    if (!is_delta(of->deltas, change, 8 * size))
+        return false;
+    return !of->code || (of->machine != EM_X86_64 && of->machine != EM_386) || is_address(of, at, size, change);
 }
 
 /* s390x: an instruction's distance is in halfwords. */
@@ -261,11 +325,6 @@ static bool same_bytes(const struct bytes_of *of)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-static bool has_room(const struct linked *l, const struct section *s)
-{
-    return (s->flags & SHF_ALLOC) != 0 && s->addr <= l->addr && l->addr - s->addr < s->size;
-}
-
 /* Whether the sections are the same, and where A's room is B's is. Collects by how much they have moved. */
 static bool compare_sections(const struct linked *a, const struct linked *b, struct deltas *d, uint64_t *code)
 {
@@ -322,8 +381,15 @@ static bool compare_section(const struct linked *a, const struct linked *b, size
 {
     struct section *x = &a->image->sections[i], *y = &b->image->sections[i];
     const uint64_t head = has_room(a, x) ? a->addr - x->addr : x->size;
-    struct bytes_of of = {
-        NULL, NULL, head, d, a->image->header.e_machine, a->image->big, (x->flags & SHF_EXECINSTR) != 0};
+    struct bytes_of of = {.size = head,
+                          .addr = x->addr,
+                          .move = y->addr - x->addr,
+                          .deltas = d,
+                          .before = a,
+                          .after = b,
+                          .machine = a->image->header.e_machine,
+                          .big = a->image->big,
+                          .code = (x->flags & SHF_EXECINSTR) != 0};
 
     if (!is_read(x))
         return true;
