@@ -1042,10 +1042,15 @@ static bool is_outlined(const struct code *code, const struct code_unit *unit)
            (symbol == NULL || symbol->addr != unit->start || code_is_outlined(code, unit));
 }
 
-/* UNIT is such a piece. CFI that says nothing more than that it is called goes. */
+/* UNIT is such a piece. CFI that says nothing more than that it is called goes, if its code ends as what jumps to it
+ * has to: what goes back by another register (RISC-V: jal t0) was called in a way. */
 static void enter_in_frame(struct code *code, struct code_unit *unit)
 {
-    if (unit->fde != NULL && unit->says_nothing) {
+    const struct code_edge *edge = unit->edges;
+
+    while (edge->target != unit->start)
+        edge = edge->next;
+    if (unit->fde != NULL && unit->says_nothing && code_is_piece(code, unit->start, &edge->state)) {
         code_drop_cfi(code, unit);
         unit->lost_to = LOST_BY_FRAME;
     }
