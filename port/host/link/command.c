@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -354,8 +355,8 @@ static bool read_target(Elf *elf, struct target *target)
     return true;
 }
 
-/* An object, or the first one in an archive. */
-static bool read_file(const char *name, struct target *target)
+/* An object, or the first one in an archive that has its objects in it. */
+static bool read_whole(const char *name, struct target *target)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
@@ -377,6 +378,82 @@ static bool read_file(const char *name, struct target *target)
     if (fd >= 0)
         close(fd);
     return found;
+}
+
+/* A thin archive has names of objects, but not the objects, and libelf does not read it. Headers are those of any
+ * archive: the name from byte 0 on, "/", "//" or "/N" with spaces behind; the size in decimal from byte 48 on; and two
+ * last bytes that never change. */
+enum { AR_MAGIC = 8, AR_HEADER = 60, AR_SIZE = 48, AR_END = 58, AR_NAMES_MAX = 1 << 24 };
+
+/* The next header at *AT of the archive FD, as a string, whose AR_END bytes are those before its last two. */
+static bool next_header(int fd, off_t *at, char *header)
+{
+    if (pread(fd, header, AR_HEADER, *at) != AR_HEADER || memcmp(header + AR_END, "`\n", 2) != 0)
+        return false;
+    header[AR_END] = '\0';
+    *at += AR_HEADER;
+    return true;
+}
+
+/* SIZE bytes at AT, as a string; or NULL. */
+static char *read_names(int fd, off_t at, size_t size)
+{
+    char *names = size <= AR_NAMES_MAX ? zeroed(size + 1, 1) : NULL;
+
+    if (names != NULL && pread(fd, names, size, at) == (ssize_t)size)
+        return names;
+    free(names);
+    return NULL;
+}
+
+/* The object NAME, which is SIZE long, of the archive ARCHIVE: a path from the folder of the archive. */
+static bool read_member(const char *archive, const char *name, size_t size, struct target *target)
+{
+    const char *slash = strrchr(archive, '/');
+    const size_t folder = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - archive);
+    char *path = zeroed(folder + size + 1, 1);
+    bool found;
+
+    memcpy(path, archive, folder);
+    memcpy(path + folder, name, size);
+    found = read_whole(path, target);
+    free(path);
+    return found;
+}
+
+/* The first object of the thin archive NAME. Names of objects end with a slash and the end of a line. */
+static bool read_thin(const char *name, struct target *target)
+{
+    char header[AR_HEADER] = "", *names = NULL;
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    off_t at = AR_MAGIC;
+    bool found = false;
+
+    if (fd < 0)
+        return false;
+    if (pread(fd, header, AR_MAGIC, 0) != AR_MAGIC || memcmp(header, "!<thin>\n", AR_MAGIC) != 0)
+        at = -1;
+    while (!found && at > 0 && next_header(fd, &at, header)) {
+        const size_t size = strtoul(header + AR_SIZE, NULL, 10), from = strtoul(header + 1, NULL, 10);
+        const bool in_file = header[0] == '/' && (header[1] < '0' || header[1] > '9');
+
+        if (in_file && header[1] == '/' && names == NULL)
+            names = read_names(fd, at, size);
+        if (in_file)
+            at += (off_t)(size + size % 2);
+        else if (header[0] != '/')
+            found = read_member(name, header, strcspn(header, "/"), target);
+        else if (names != NULL && from < strlen(names) && strcspn(names + from, "\n") > 1)
+            found = read_member(name, names + from, strcspn(names + from, "\n") - 1, target);
+    }
+    free(names);
+    close(fd);
+    return found;
+}
+
+static bool read_file(const char *name, struct target *target)
+{
+    return read_whole(name, target) || read_thin(name, target);
 }
 
 /* Compiles an empty source with the options of the command, to SCRATCH. */

@@ -343,8 +343,29 @@ test "own object: --build-id" own 2 ./ld.bfd --build-id=sha1 "${ld[@]}"
 test "own object: -o in the same word" own 2 ./ld.bfd -T own.ld own.o panic.o -oown.elf
 response() { echo "-T own.ld own.o 'panic.o' -o own.elf" >words && own 2 ./ld.bfd @words; }
 test "own object: a response file" response
+responses() {
+    mkdir -p 'a b' && cp panic.o 'a b/' && printf 'own.o\n"a b/panic.o"\n' >inner && echo '@inner -o own.elf' >outer &&
+        own 2 ./ld.bfd -T own.ld @outer && own 2 ./counted ld.lld -T own.ld @outer &&
+        own 2 ./counted gcc -nostdlib -static -no-pie -Wl,-T,own.ld @outer &&
+        own 3 ./counted gcc -nostdlib -static -no-pie -Wl,-T,own.ld -Wl,@inner -o own.elf
+}
+test "own object: response files in one another, and of the linker alone" responses
 archive() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld -u start all.a -o own.elf; }
 test "own object: all in an archive" archive
+thin() {
+    mkdir -p objects && cp own.o panic.o objects/ && rm -f objects/all.a nested.a joined.a &&
+        (cd objects && ar rcT all.a own.o panic.o && ar rc ../joined.a own.o panic.o) &&
+        ar rcT nested.a objects/all.a && own 2 ./ld.bfd -T own.ld -u start nested.a -o own.elf &&
+        own 2 ./ld.bfd -T own.ld -u start "$PWD/objects/all.a" -o own.elf && rm nested.a && ar rcT nested.a joined.a &&
+        own 2 ./ld.bfd -T own.ld --whole-archive nested.a -o own.elf &&
+        own 2 ./counted ld.lld -T own.ld --whole-archive objects/all.a -o own.elf
+}
+test "own object: all in a thin archive" thin
+broken_thin() {
+    head -c 200 objects/all.a >cut.a && printf '!<thin>\n%s' '/9 x' >bad.a && : >empty.a &&
+        refused 1 "cut.a" "$link" ld -T own.ld cut.a bad.a empty.a -o kernel.elf
+}
+test "a broken thin archive" broken_thin
 whole() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld --whole-archive all.a -o own.elf; }
 test "own object: --whole-archive to the end" whole
 binary() {
