@@ -494,6 +494,19 @@ END
         filled cm/build/own.elf
 }
 test "CMAKE_C_LINKER_LAUNCHER" launcher
+by_meson() {
+    command -v meson >/dev/null || return 0
+    rm -rf me && mkdir me && cp own.c dist/sfu_panic.[ch] me/ &&
+        printf "[binaries]\nc = ['%s', 'gcc']\n" "$link" >me/native &&
+        cat >me/meson.build <<END
+project('own', 'c', default_options : ['b_pie=false', 'optimization=s'])
+executable('own.elf', 'own.c', 'sfu_panic.c',
+    c_args : ['-ffreestanding', '-fno-stack-protector', '-fno-asynchronous-unwind-tables', '-fno-pie'],
+    link_args : ['-nostdlib', '-static', '-no-pie', '-Wl,-T,$PWD/own.ld'])
+END
+    meson setup --native-file me/native me/build me && ninja -j1 -C me/build && filled me/build/own.elf
+}
+test "Meson: c of a native file" by_meson
 arguments_alone() {
     rm -f own.elf && SFU_LINKER=ld SFU_LINK_OPTIONS="--no-names -q" "$link" "${ld[@]}" && filled own.elf &&
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
