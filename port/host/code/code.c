@@ -2497,9 +2497,26 @@ static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f,
     return f->in_no ? &f->no : NULL;
 }
 
+/* Whether an instruction with FACT is done on both ways of F, or, with a condition of its own, perhaps: they stay apart
+ * as long as what frames are found by differs. */
+static bool stays_apart(const struct code_cpu *cpu, const struct fork *f, const struct code_fact *fact)
+{
+    const unsigned regs[] = {cpu->sp, cpu->fp, cpu->ra};
+    bool same = true;
+    unsigned i;
+
+    if (!f->in_yes || !f->in_no || fact->flow != CODE_NEXT ||
+        (fact->condition != 0 && (fact->condition - 1) / 2 == (f->condition - 1) / 2))
+        return false;
+    for (i = 0; i < 3; i++)
+        same = same && same_value(&f->yes->reg[regs[i]], &f->no.reg[regs[i]]);
+    return !same;
+}
+
 /* Gives what holds in front of the instruction at PC on both ways. */
 static void give_both(struct run *r, uint64_t pc, const struct code_fact *fact, const struct fork *f)
 {
+    const struct code_state *const ways[] = {f->yes, &f->no};
     struct code_state both;
 
     if (!f->in_no || !f->in_yes) {
@@ -2508,7 +2525,9 @@ static void give_both(struct run *r, uint64_t pc, const struct code_fact *fact, 
     }
     copy_state(&both, f->yes);
     code_join(r->code->cpu, &both, &f->no);
+    r->unit->ways = ways;
     r->watch->give(r->watch->ctx, pc, fact, &both);
+    r->unit->ways = NULL;
 }
 
 /* A jump to a thunk (s390x, -mindirect-branch=thunk), which is nothing but a jump to what a register has, goes there:
@@ -2615,6 +2634,40 @@ static void fall_off(struct run *r, uint64_t next, const struct code_state *stat
     code_add_edge(r->code, next, state);
 }
 
+/* The same on both ways of F, which stay apart. Returns whether one goes on. */
+static bool step_apart(struct run *r, struct fork *f, const struct code_fact *fact, uint64_t pc, bool give)
+{
+    struct code_state *const ways[] = {f->yes, &f->no};
+    bool goes[2];
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        struct code_fact copy = *fact;
+        struct code_state before;
+
+        copy_state(&before, ways[i]);
+        goes[i] = take_step(r, ways[i], &copy, pc, give);
+        if (fact->condition != 0)
+            code_join(r->code->cpu, ways[i], &before);
+    }
+    f->in_yes = goes[0] || fact->condition != 0;
+    f->in_no = goes[1] || fact->condition != 0;
+    return f->in_yes || f->in_no;
+}
+
+/* The same on the way that F chooses for it, or on both. */
+static bool step_in_fork(struct run *r, struct fork *f, struct code_fact *fact, uint64_t pc, bool give)
+{
+    struct code_state *way;
+
+    if (stays_apart(r->code->cpu, f, fact))
+        return step_apart(r, f, fact, pc, give);
+    way = choose_way(r->code->cpu, f, fact);
+    if (way != NULL && !take_step(r, way, fact, pc, give))
+        *(way == f->yes ? &f->in_yes : &f->in_no) = false;
+    return f->in_yes || f->in_no;
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -2627,16 +2680,11 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
     for (;;) {
         struct code_fact fact = r->places[at].fact;
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
-        struct code_state *way = choose_way(r->code->cpu, &f, &fact);
 
         r->here = at;
         if (give)
             give_both(r, pc, &fact, &f);
-        if (fact.size == 0)
-            return;
-        if (way != NULL && !take_step(r, way, &fact, pc, give))
-            *(way == state ? &f.in_yes : &f.in_no) = false;
-        if (!f.in_yes && !f.in_no)
+        if (fact.size == 0 || !step_in_fork(r, &f, &fact, pc, give))
             return;
         if (next >= r->unit->end) {
             close_fork(r->code->cpu, &f);

@@ -386,6 +386,8 @@ struct code_unit {
     /* While states are given: what all jumps agree on that may lead to any place of the unit (goto by an address that
      * nobody knows); or NULL. */
     const struct code_state *anywhere;
+    /* The same: what holds if a condition is met, and if not, where flags decide between two ways; or NULL. */
+    const struct code_state *const *ways;
     bool is_read;     /* whether WRITTEN is known */
     uint64_t written; /* registers that may be others behind a call of it, a bit each, as far as its code says */
 };

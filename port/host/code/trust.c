@@ -596,6 +596,28 @@ static bool is_refuted_by_end(const struct trust *t, uint64_t pc, const struct c
     return bearing == CODE_CONTRADICTS || (bearing == CODE_UNDECIDED && from->k == CODE_GONE);
 }
 
+/* Whether ROW, which is the CFI's at the instruction of FACT, is wrong on one of two ways that flags decide between: a
+ * row is right for both, or it is none. */
+static bool is_refuted_by_flags(const struct trust *t, const struct code_fact *fact, const struct cfi_row *row)
+{
+    const struct code_state *const *ways = t->unit->ways;
+    struct code_value cfa[2];
+    unsigned i;
+
+    for (i = 0; ways != NULL && i < 2; i++) {
+        struct code_state held;
+        struct view v = view_of(t->code, fact, ways[i], &held);
+        struct cfi_row copy = *row;
+        struct judgement j;
+
+        judge(t->cpu, &v, &copy, &j);
+        if (j.row == CORRECTED || j.row == REFUTED)
+            return true;
+        cfa[i] = code_evaluate(ways[i], &row->cfa);
+    }
+    return ways != NULL && cfa[0].base == cfa[1].base && cfa[0].base > BASE_NEAR && cfa[0].k != cfa[1].k;
+}
+
 /* How many bytes at PC a row is for. What holds in front of an instruction that nobody knows is known: it may be there
  * to fault. Data is none: what leads to it is no way. */
 static unsigned bytes_alone(const struct trust *t, uint64_t pc, const struct code_fact *fact)
@@ -664,6 +686,7 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     const struct cfi_row *row = row_at(t, pc);
     struct cfi_row fixed;
     struct judgement j;
+    bool by_flags;
 
     code_note_register(t->all, pc, fact, state);
     if (t->alone) {
@@ -677,7 +700,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED &&
         is_other_way(state, t->row, row))
         t->doubtful = true;
-    if (j.row != REFUTED && is_refuted_by_end(t, pc, state, row))
+    by_flags = j.row == SILENT && is_refuted_by_flags(t, fact, row);
+    if (by_flags || (j.row != REFUTED && is_refuted_by_end(t, pc, state, row)))
         j.row = REFUTED;
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + size;
@@ -689,7 +713,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     fixed.end = pc + size;
     if (j.row == REFUTED) {
         fixed.kind = CFI_LOST;
-        fixed.why = why_refuted(&j);
+        fixed.why = by_flags ? "flags decide where the frame is, and the CFI is right for one of two ways at most"
+                             : why_refuted(&j);
     }
     collect(&t->fixed, &fixed);
 }

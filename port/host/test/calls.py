@@ -382,6 +382,40 @@ ALIGNED = {
         leave => r1+0 [cfa-4] [r5+0]\n.cfi_restore 5\nlea -4(%ecx), %esp => r1+0 [cfa-4] r5+0\n.cfi_def_cfa 4, 4
         ret => r4+4 [cfa-4] r5+0""",
 }
+# Flags decide whether an instruction moves SP, or overwrites FP or RA: what is right behind it for one way is wrong for
+# the other, and CFI, which has one row for both, is wrong for one of them. Where one way ends, what it did counts no
+# more. (`it` is no instruction of A32.)
+ONE_WAY_SP = {
+    "arm": """sub sp, sp, #16 => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 16\nstm sp, {r0-r3} => r13+16 r14+0 FP+0
+        cmp r0, #0\nit eq\naddeq sp, sp, #16 => r13+16 r14+0 FP+0\nit eq => none\nbxeq lr => none
+        nop => r13+16 r14+0 FP+0\ncmp r0, #1\nit ne\naddne sp, sp, #16 => r13+16 r14+0 FP+0
+        mov r0, #1 => none\nit gt => none\nmovgt r0, #2 => none\nit ne => none\nbxne lr => none
+        nop => r13+16 r14+0 FP+0\nadd sp, sp, #16 => r13+16 r14+0 FP+0\nbx lr => r13+0 r14+0 FP+0""",
+}
+ONE_WAY_POP = {
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8
+        bl leaf => r13+8 [cfa-4] FP+0\ncmp r0, #0\nitt eq\nldmeq sp!, {r4, lr} => r13+8 [cfa-4] FP+0
+        bxeq lr => none\nnop => r13+8 [cfa-4] FP+0\ncmp r0, #1\nit ne\npopne {r4, pc} => r13+8 [cfa-4] FP+0
+        nop => r13+8 [cfa-4] FP+0\ncmp r0, #2\nite ne\nmovne r0, #1 => r13+8 [cfa-4] FP+0
+        popeq {r4, pc} => r13+8 [cfa-4] FP+0\nsub sp, sp, #8 => r13+8 [cfa-4] FP+0\n.cfi_def_cfa_offset 16
+        cmp r0, #3 => r13+16 [cfa-4] FP+0\nitt hi\naddhi sp, sp, #12 => r13+16 [cfa-4] FP+0
+        ldrhi pc, [sp], #4 => none\nnop => r13+16 [cfa-4] FP+0\nadd sp, sp, #8 => r13+16 [cfa-4] FP+0
+        .cfi_def_cfa_offset 8\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
+}
+ONE_WAY_LR = {
+    "arm": """cmp r0, #0 => r13+0 r14+0 FP+0\nit ne\nstrne lr, [sp, #-4]! => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 4
+        .cfi_offset 14, -4\nitt ne => none\nmovne lr, r1 => none\nldrne lr, [sp], #4 => none
+        .cfi_def_cfa_offset 0\n.cfi_restore 14\nnop => r13+0 r14+0 FP+0\ncmp r0, #1\nit mi
+        movmi lr, r1 => r13+0 r14+0 FP+0\nmov r2, #0 => none\nbx lr => none""",
+}
+ONE_WAY_FP = {
+    "arm": """cmp r0, #0 => r13+0 r14+0 FP+0\nit eq\nmoveq BP, r1 => r13+0 r14+0 FP+0\nmov r2, #0 => none\nbx lr => none
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush {BP, lr} => r13+0 r14+0 FP+0
+        .cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset BP, -8\nadd BP, sp, #0\n.cfi_def_cfa_register BP
+        cmp r0, #0 => FP+8 [cfa-4] [cfa-8]\nit ne\nsubne sp, sp, #16 => FP+8 [cfa-4] [cfa-8]
+        mov r2, #0 => FP+8 [cfa-4] [cfa-8]\nit ne\nmovne r3, sp => FP+8 [cfa-4] [cfa-8]
+        mov sp, BP => FP+8 [cfa-4] [cfa-8]\npop {BP, pc} => * [cfa-4] [cfa-8]""",
+}
 CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
@@ -394,6 +428,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
+         "SP moved if a flag is set": ONE_WAY_SP, "a frame taken off if a flag is set": ONE_WAY_POP,
+         "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
 
