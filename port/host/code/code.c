@@ -2805,15 +2805,33 @@ static bool has_overlaps(const struct run *r)
     return false;
 }
 
-/* Tables of a switch can be many. Rounds are needed because a table may be found only behind the target of another. */
-enum { MAX_ROUNDS = 64 };
+/* Tables of a switch can be many. Rounds are needed because a table may be found only behind the target of another. So
+ * many may be in any case; more, as long as all rounds together have not read as many instructions. */
+enum { ROUNDS = 64, ROUNDS_READ = 1 << 20 };
+
+/* Runs until no jump is found any more. Returns whether that is so: else ways are missing, of which nobody knows what
+ * they lead to. */
+static bool do_rounds(struct run *r)
+{
+    uint64_t rounds = 0, num_read = 0;
+
+    do {
+        forget_states(r);
+        r->found_jumps = false;
+        discover(r);
+        settle(r);
+        if (!r->found_jumps && !find_seeds(r))
+            return true;
+        num_read += r->num_places;
+    } while (++rounds < ROUNDS || num_read < ROUNDS_READ);
+    return false;
+}
 
 void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch)
 {
     struct run *r;
     const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
     uint64_t offset;
-    unsigned rounds = 0;
     size_t i;
 
     if (bytes == NULL || (!unit->function && unit->edges == NULL))
@@ -2825,12 +2843,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->text = (struct code_text){bytes, unit->start, unit->end};
     r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
-    do {
-        forget_states(r);
-        r->found_jumps = false;
-        discover(r);
-        settle(r);
-    } while ((r->found_jumps || find_seeds(r)) && ++rounds < MAX_ROUNDS);
+    unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     unit->anywhere = r->has_goto ? &r->anywhere : NULL;
     for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {

@@ -357,6 +357,7 @@ struct code_unit {
     struct code_lost *lost; /* by address; to be freed */
     size_t num_lost;
     bool overlaps;   /* ways lead into the middle of instructions of others: not all of them are real */
+    bool unsettled;  /* it has too many tables of jumps: not all ways were read, and the states prove nothing */
     bool odd;        /* it returns with another SP */
     uint32_t popped; /* by so much, + 1, at each return that was seen; POPPED_MIXED: it differs, or is not known */
     bool spoils;     /* it returns with another FP */

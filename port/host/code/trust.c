@@ -689,6 +689,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     bool by_flags;
 
     code_note_register(t->all, pc, fact, state);
+    if (t->unit->unsettled)
+        return;
     if (t->alone) {
         take_at(t, pc, fact, state);
         return;
@@ -1031,6 +1033,9 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         extended = extend_outermost(t);
     }
     code_run(code, unit, &watch);
+    if (unit->unsettled && fde == NULL)
+        lose(t, unit->start, (unsigned)(unit->end - unit->start),
+             "its tables of jumps are too many to be followed");
     if (t->doubtful || (fde != NULL && unit->overlaps)) {
         const uint64_t doubted = fde != NULL ? t->own.corrected + t->own.lost : 0;
 
@@ -1413,8 +1418,9 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
     struct cfi_row row;
     unsigned reg;
 
-    if (fact->size == 0 || fact->link != 0 || !state->names || state->caller != CALLER_INTERRUPTED ||
-        !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, v.held, &row))
+    if (t->unit->unsettled || fact->size == 0 || fact->link != 0 || !state->names ||
+        state->caller != CALLER_INTERRUPTED || !code_is_sure(t->code, t->unit, state) ||
+        !derive(t->cpu, v.held, &row))
         return;
     for (reg = 0; reg < CODE_REAL; reg++)
         if (k->needed >> reg & 1)

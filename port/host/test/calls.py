@@ -519,6 +519,42 @@ def alone(cpu, text):
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
 
 
+# Code alone: a switch, of which the default is never reached, begins behind a case of the one before, so that one table
+# after the other is found. The last one leads to a label that another way comes to with another SP.
+CHAIN = {
+    "x86_64": ("push %rbp\nmov %rsp, %rbp\ntest %edi, %edi\nje 9f\n", """lea 1f(%rip), %rax
+        movslq (%rax, %rsi, 4), %rcx\nadd %rax, %rcx\njmp *%rcx\n.section .rodata
+        1: .long 2f - 1b, 3f - 1b\n.text\n2: nop\n3: nop\n""",
+               "sub $32, %rsp\n", "9: leave => r6+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0\n"),
+    "aarch64": ("stp x29, x30, [sp, #-32]!\nmov x29, sp\ncbz x0, 9f\n", """adrp x9, 1f\nadd x9, x9, :lo12:1f
+        adr x10, 2f\nldrb w11, [x9, x8]\nadd x10, x10, x11, lsl #2\nbr x10\n.section .rodata\n1: .byte 0, 1
+        .text\n2: nop\n3: nop\n""",
+                "sub sp, sp, #32\n", """9: mov sp, x29 => r29+32 [cfa-24] [cfa-32]
+        ldp x29, x30, [sp], #32 => r31+32 [cfa-24] [cfa-32]\nret => r31+0 r30+0 r29+0\n"""),
+}
+
+
+def chain(cpu, tables, more):
+    """A function with TABLES is read to its end; one with MORE has no rows, which is said."""
+    begin, switch, moved, end = CHAIN[cpu]
+    for num in tables, more:
+        last = switch.replace("3f", "9f").replace("3: nop\n", "")
+        text, wanted = numbered(begin + switch * num + moved + last + end)
+        image, where = build(cpu, "chain-%d" % num, text)
+        run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame",
+            "-w", "-N", "at*", image)
+        found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
+        for i, rules in enumerate(wanted):
+            row = found.get(where["at%d" % i], "none")
+            must(row == (rules if num == tables else "none"), "%d tables: instruction %d: %s" % (num, i, row))
+        lacking = sum(found.get(pc, "none") == "none" for pc in range(where["f"], where["end"]))
+        must(lacking == (0 if num == tables else where["end"] - where["f"]), "%d tables: %d bytes" % (num, lacking))
+    errors = run("build/tools/sfu-gen", "-v", "--derive", "--entry=*:call", "--address=0", "-o", image + ".sframe",
+                 image)[1]
+    must("its tables of jumps are too many to be followed" in errors, errors)
+    return "%d and %d tables" % (tables, more)
+
+
 def stale(cpu, leaf):
     """A register that LEAF does not write is not believed to be what it was: the last row of UNWRITTEN is not known."""
     text, wanted = numbered(UNWRITTEN["riscv" if cpu.startswith("riscv") else cpu])
@@ -582,6 +618,8 @@ def main():
         text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
         if text is not None:
             test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
+    for cpu in CHAIN:
+        test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 
