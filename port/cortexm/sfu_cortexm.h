@@ -135,7 +135,7 @@ struct sfu_cortexm_order {
     uint16_t exc_byte;
 };
 #define SFU_CORTEXM_NOT_SAVED 255
-/* In place of EXC_RETURN, a word that is not 0 if the task has used the FPU. */
+/* In place of EXC_RETURN, a word: 1 if the task has used the FPU, else 0. */
 #define SFU_CORTEXM_FLAG(place) ((place) | 128)
 
 /* A struct sfu_cortexm_order as it is initialised: of what lies on the task's stack, and in its control block. */

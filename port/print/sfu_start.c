@@ -118,9 +118,12 @@ static const struct sfu_link_saved *find_saved(sfu_addr lookup, uint32_t reg)
         (const struct sfu_link_saved *)(const void *)(memory + (size_t)data->num_memory);
     uint64_t i;
 
-    for (i = 0; i < data->num_saved; i++, saved++)
-        if (saved->reg == reg && lookup - address_at(data, saved->start) < saved->size)
+    for (i = 0; i < data->num_saved; i++, saved++) {
+        const sfu_addr start = address_at(data, saved->start);
+
+        if (saved->reg == reg && lookup >= start && lookup - start < saved->size)
             return saved;
+    }
     return NULL;
 }
 

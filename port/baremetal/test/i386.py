@@ -4,20 +4,18 @@
 """A multiboot kernel of 32-bit x86 (i386/), linked by sfu-link, crashes in each way in QEMU. Prints a line for each
 test."""
 import os
-import re
 import shutil
-import subprocess
 import sys
-import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, "test/lib")
+from booted import boot, traces
 from check import finish, must, run, test
 
 WORK = os.path.abspath("build/bare/i386")
 HERE = os.path.abspath("port/baremetal/test/i386")
 DIST = os.path.abspath("build/dist")
-LIMIT = 20  # seconds
+QEMU = ["qemu-system-i386", "-debugcon", "stdio", "-m", "64M"]
 
 BUILDS = {"gcc-O2": "x86_64-linux-gnu-gcc -O2 -fno-pie", "gcc-O0": "x86_64-linux-gnu-gcc -O0 -fno-pie",
           "clang-Os": "clang --target=x86_64-linux-gnu -Os -fno-pie"}
@@ -43,40 +41,10 @@ TASKS = {**TRACES, "unhooked": (["panic", "handle", "common"], NO_FDE)}
 
 
 def trace(text):
-    """The functions of the trace in TEXT, repeated frames written out, and how it ended."""
-    frames, ended = [], []
-    for line in text.split("\n"):
-        line = line.strip("\r")
-        frame = re.match(r"#\d+ +(0x[0-9a-f]+)(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[.*\])*)$", line)
-        again = re.match(r"    \.\.\. (\d+) times more: the (\d+) above$", line)
-        end = re.match(r"trace ends \((-?\d+)\)", line)
-        if frame:
-            frames.append((frame[2] or frame[1]) + frame[3].replace("  ", " "))
-        elif again:
-            frames += frames[-int(again[2]):] * int(again[1])
-        elif end:
-            ended.append(int(end[1]))
-    must(len(ended) == 1, "not one trace: " + text)
-    return frames, ended[0]
-
-
-def boot(image, scenario):
-    with subprocess.Popen(["qemu-system-i386", "-debugcon", "stdio", "-nodefaults", "-no-reboot", "-display", "none",
-                           "-monitor", "none", "-m", "64M", "-kernel", image, "-append", scenario],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as qemu:
-        timer = threading.Timer(LIMIT, qemu.kill)
-        timer.start()
-        said = b""
-        while b"DONE" not in said:
-            some = os.read(qemu.stdout.fileno(), 4096)
-            if not some:
-                break
-            said += some
-        timer.cancel()
-        qemu.kill()
-    text = said.decode(errors="replace")
-    must("DONE" in text, "it does not end: " + text[-800:])
-    return text
+    """The one trace in TEXT, and how it ended."""
+    found = traces(text)
+    must(len(found) == 1, "not one trace: " + text)
+    return found[0]
 
 
 def build(name, compiler, *more):
@@ -94,13 +62,13 @@ def build(name, compiler, *more):
 
 
 def expect(image, scenario, wanted):
-    text = boot(image, scenario)
+    text = boot(QEMU, image, "-append", scenario)
     must(trace(text) == wanted, "%s in %s" % (trace(text), text))
 
 
 def overflow(image):
     """The registers of a double fault are in the task that was left. The stack is full of one function."""
-    text = boot(image, "overflow")
+    text = boot(QEMU, image, "-append", "overflow")
     frames, ended = trace(text)
     must(set(frames[:-3]) == {"grow"} and len(frames) > 100, text)
     must((frames[-3:], ended) == (["scenario_overflow", *MAIN], END), text)

@@ -1148,6 +1148,15 @@ bool code_is_outlined(const struct code *code, const struct code_unit *unit)
     return symbol != NULL && symbol->addr == unit->start && strncmp(symbol->name, "OUTLINED_", 9) == 0;
 }
 
+const struct code_edge *code_edge_to_start(const struct code_unit *unit)
+{
+    const struct code_edge *edge = unit->edges;
+
+    while (edge != NULL && edge->target != unit->start)
+        edge = edge->next;
+    return edge;
+}
+
 /* Whether STATE is as a function finds it that has just been called. */
 bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
 {

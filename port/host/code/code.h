@@ -514,6 +514,9 @@ bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *stat
 /* Whether SP points to what the CPU has pushed for an interrupt, which is not one with an error code. */
 bool code_is_at_pushed(const struct code_cpu *cpu, const struct code_value *sp);
 
+/* What jumps to the start of UNIT, or NULL. */
+const struct code_edge *code_edge_to_start(const struct code_unit *unit);
+
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 

@@ -1321,13 +1321,11 @@ static bool is_jumped_to_by_interrupt(const struct code *code, const struct code
  * the code, called, would end otherwise. */
 static bool is_shared_end(struct code *code, const struct code_unit *unit)
 {
-    const struct code_edge *edge = unit->edges;
+    const struct code_edge *edge = code_edge_to_start(unit);
     const struct code_value *sp;
     struct code_ends ends, called;
     bool returns;
 
-    while (edge != NULL && edge->target != unit->start)
-        edge = edge->next;
     if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN ||
         !try_piece(code, unit->start, &edge->state, &ends))
         return false;

@@ -22,11 +22,11 @@ struct code_ends {
     bool moves;       /* SP, by its own instructions: not those of a function that goes on in its place */
     bool saves;       /* by these it stores what a register has at its entry in which no caller leaves anything */
     bool hands_on;    /* it calls what a register has that a caller keeps */
-    /* x86_64: it calls with the address of where the return address of a call would be, or of a number that its first
-     * instruction on the stack has pushed: no compiler does. */
+    /* x86: it calls with the address of where the return address of a call would be or, x86_64, of a number that its
+     * first instruction on the stack has pushed: no compiler does. */
     bool hands_frame;
-    /* It does what compilers do at the start of interrupt functions alone: x86_64, cld, but not for an instruction of
-     * strings; ARM, SP is rounded down to 8, or srs. */
+    /* It does what compilers do at the start of interrupt functions alone: x86, cld, but not for an instruction of
+     * strings; i386, pusha, too; ARM, SP is rounded down to 8, or srs. */
     bool begins_mode;
     bool forgets; /* a call overwrites the return address, of which no copy is left */
     bool goes_on; /* it jumps to where a symbol is, in the middle of its own frame */

@@ -806,7 +806,6 @@ static bool begins_as_function(const struct code *code, const struct cfi_fde *fd
 static bool begins_below(const struct code *code, const struct code_unit *unit, const struct rows *rows)
 {
     const struct cfi_row *row = rows->num > 0 ? &rows->list[0] : NULL;
-
     const struct code_cpu *cpu = code->cpu;
 
     return !cpu->link && row != NULL && row->start == unit->start && row->kind == CFI_RULES &&
@@ -1064,23 +1063,17 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
 static bool is_outlined(const struct code *code, const struct code_unit *unit)
 {
     const struct symbol *symbol = image_symbol(code->image, unit->start);
-    const struct code_edge *edge = unit->edges;
 
-    while (edge != NULL && edge->target != unit->start)
-        edge = edge->next;
-    return unit->function && !unit->called && edge != NULL &&
+    return unit->function && !unit->called && code_edge_to_start(unit) != NULL &&
            (symbol == NULL || symbol->addr != unit->start || code_is_outlined(code, unit));
 }
 
-/* UNIT is such a piece. CFI that says nothing more than that it is called goes, if its code ends as what jumps to it
- * has to: what goes back by another register (RISC-V: jal t0) was called in a way. */
+/* UNIT is such a piece. CFI that says nothing more than that it is called goes, if the code ends what jumps to it. It
+ * stays if the code comes back by a register that the jump has set (RISC-V: jal t0), because that is a call. */
 static void enter_in_frame(struct code *code, struct code_unit *unit)
 {
-    const struct code_edge *edge = unit->edges;
-
-    while (edge->target != unit->start)
-        edge = edge->next;
-    if (unit->fde != NULL && unit->says_nothing && code_is_piece(code, unit->start, &edge->state)) {
+    if (unit->fde != NULL && unit->says_nothing &&
+        code_is_piece(code, unit->start, &code_edge_to_start(unit)->state)) {
         code_drop_cfi(code, unit);
         unit->lost_to = LOST_BY_FRAME;
     }
@@ -1504,26 +1497,28 @@ static bool keeps_all(const struct keeper *k, const struct kept_registers *kept,
 /* Gives what holds at each call of the unit that has been run, and as far in front of it and behind it as it does. */
 static void give_kept(struct keeper *k, const struct code_how *how)
 {
-    size_t i, first, last = 0;
+    size_t i, first, given = 0; /* up to GIVEN, places have been given */
     unsigned reg;
 
     if (k->num > 0)
         qsort(k->list, k->num, sizeof *k->list, by_place);
-    for (i = 0; i<k->num; i = last> i ? last : i + 1) {
+    for (i = 0; i < k->num; i++) {
         const struct kept_registers *call = &k->list[i];
 
-        if (!call->calls)
+        if (!call->calls || i < given)
             continue;
-        for (first = i; first > last && k->list[first - 1].end == k->list[first].start &&
-                        keeps_all(k, &k->list[first - 1], call);)
+        first = i;
+        while (first > given && k->list[first - 1].end == k->list[first].start &&
+               keeps_all(k, &k->list[first - 1], call))
             first--;
-        for (last = i + 1;
-             last < k->num && k->list[last - 1].end == k->list[last].start && keeps_all(k, &k->list[last], call);)
-            last++;
+        given = i + 1;
+        while (given < k->num && k->list[given - 1].end == k->list[given].start &&
+               keeps_all(k, &k->list[given], call))
+            given++;
         for (reg = 0; reg < CODE_REAL; reg++)
             if (call->by[reg] != KEPT_NOT)
                 how->saved(how->ctx,
-                           &(struct code_saved){k->list[first].start, k->list[last - 1].end, call->offset[reg],
+                           &(struct code_saved){k->list[first].start, k->list[given - 1].end, call->offset[reg],
                                                 (uint8_t)reg, call->by[reg] == KEPT_BY_CALLER});
     }
 }
@@ -1570,7 +1565,7 @@ static void find_saved(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *dirty = zeroed(code->num_units, sizeof *dirty);
     struct keeper k = {.needed = needed_registers(code)};
-    bool any = false;
+    bool any = false, settled;
     size_t i;
 
     for (i = 0; i < code->num_units; i++) {
@@ -1581,11 +1576,12 @@ static void find_saved(struct code *code, const struct code_how *how)
         any |= from[i];
     }
     code->naming = true;
-    if (any && k.needed != 0) {
+    settled = any && k.needed != 0;
+    if (settled) {
         code_forget_ways(code, from);
-        any = keep_all(code, &k);
+        settled = keep_all(code, &k);
     }
-    for (i = 0; i < code->num_units && any && k.needed != 0; i++)
+    for (i = 0; i < code->num_units && settled; i++)
         if (from[i] && !dirty[i]) {
             keep_unit(code, &code->units[i], &k);
             give_kept(&k, how);

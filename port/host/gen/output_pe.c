@@ -96,6 +96,8 @@ bool output_pe_in_place(struct image *image, const struct section *section, cons
     bool good = read_file(image, &pe, &all, 0) && !is_signed(image, &pe);
     int fd;
 
+    if (good && (offset > pe.size || size > pe.size - offset))
+        good = image_fail(image, "it has changed while it was read");
     if (good) {
         memset(all + offset, 0, (size_t)size);
         memcpy(all + offset, bytes->data, bytes->size);
@@ -120,6 +122,8 @@ static uint64_t header_place(const struct pe *pe)
     const uint64_t at = pe->sections + (uint64_t)pe->num_sections * HEADER_SIZE;
     uint64_t end = pe_number(pe, pe->optional + SIZE_OF_HEADERS, 4), i;
 
+    if (end > pe->size)
+        end = pe->size;
     for (i = 0; i < pe->num_sections; i++) {
         const struct pe_section s = pe_section(pe, (uint32_t)i);
 

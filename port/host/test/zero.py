@@ -6,13 +6,12 @@ sfu-link links, prints right and complete traces (zero/). Prints a line for each
 import os
 import re
 import shutil
-import subprocess
 import sys
-import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, "test/lib")
 sys.path.insert(1, "port/host/test")
+from booted import boot, traces
 from check import finish, must, run, test
 from saved import BEGIN, check_saved
 
@@ -22,7 +21,6 @@ LINK = os.path.abspath("build/tools/sfu-link")
 GEN = os.path.abspath("build/tools/sfu-gen")
 HERE = os.path.abspath("port/host/test/zero")
 DIST = os.path.abspath("build/dist")
-LIMIT = 20  # seconds
 
 RISCV = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-serial", "stdio"]
 # Compiler with its options, linker, where the image lies, QEMU.
@@ -44,6 +42,7 @@ CPUS = {
             0x40010000, ["qemu-system-arm", "-M", "virt", "-cpu", "cortex-a15", "-serial", "stdio"]),
 }
 CC, LD, IMAGE, QEMU = CPUS[CPU]
+QEMU = [*QEMU, "-m", "128M"]
 MACHINE = CPU.rstrip("0123456789") if CPU.startswith("riscv") else CPU
 ENTRY = {"x86_64": "invalid_entry", "i386": "invalid_entry", "aarch64": "sync_entry", "s390x": "program_entry",
          "arm": "undefined_entry"}.get(CPU, "trap_entry")
@@ -59,44 +58,6 @@ HANDLERS = [["broken [interrupted]", "kernel_main", START], ["leaf [interrupted]
             ["leaf [interrupted]", "prologue", *OUTER], ["prologue [interrupted]", *OUTER]]
 # A leaf function is interrupted in a handler that has interrupted one.
 NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
-
-
-def traces(text):
-    """The functions of each trace in TEXT, with marks, repeated frames written out, and how it ended."""
-    result, frames = [], []
-    for line in text.split("\n"):
-        line = line.strip("\r")
-        frame = re.match(r"#(\d+) +0x[0-9a-f]+(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[.*\])*)$", line)
-        again = re.match(r"    \.\.\. (\d+) times more: the (\d+) above$", line)
-        end = re.match(r"trace ends \((-?\d+)\)", line)
-        if frame:
-            frames.append((frame[2] or "?") + frame[3].replace("  ", " "))
-        elif again:
-            frames += frames[-int(again[2]):] * int(again[1])
-        elif end:
-            result.append((frames, int(end[1])))
-            frames = []
-    return result
-
-
-def boot(image, *more):
-    """What the kernel prints until it is done."""
-    with subprocess.Popen([*QEMU, *more, "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-m",
-                           "128M", "-kernel", image], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as qemu:
-        timer = threading.Timer(LIMIT, qemu.kill)
-        timer.start()
-        said = b""
-        while b"DONE" not in said:
-            some = os.read(qemu.stdout.fileno(), 4096)
-            if not some:
-                break
-            said += some
-        timer.cancel()
-        qemu.kill()
-    text = said.decode(errors="replace")
-    must("DONE" in text, "it does not end: " + text[-800:])
-    return text
 
 
 def compile_all(folder, flags):
@@ -159,7 +120,7 @@ def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
         image)
     true_tables(image)
-    expect(boot(image), mark, not any("FAULT_STACK" in flag for flag in flags))
+    expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag for flag in flags))
 
 
 def made_once():
@@ -183,7 +144,7 @@ def no_such_mode():
     image = WORK + "/mode.elf"
     run(LINK, *LD.split(), "-T", script("mode.ld", ("", "")), *compile_all("mode", ["-O2", "-DSTOP_AT_FAULT"]), "-o",
         image)
-    found = traces(boot(image, "-cpu", "sifive-e51"))
+    found = traces(boot(QEMU, image, "-cpu", "sifive-e51"))
     must(found == [(["sfu_link_print", *PANIC], 1)], str(found))
 
 

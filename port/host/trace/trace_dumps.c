@@ -1096,15 +1096,16 @@ static bool is_first_frame(const struct scan *s)
 {
     size_t i, from;
 
-    for (i = 0; i < s->size; i++) {
-        if (s->text[i] != '0' || (i > 0 && text_is_of_a_word(s->text[i - 1])))
+    for (i = 0; i + 1 < s->size; i++) {
+        const char before = i > 0 ? s->text[i - 1] : ' ', behind = s->text[i + 1];
+        const bool closed = behind == ':' || behind == ']';
+
+        if (s->text[i] != '0' || text_is_of_a_word(before))
             continue;
         for (from = i; from > 0 && strchr("#[=> ", s->text[from - 1]) != NULL;)
             from--;
         if ((from == 0 || s->text[from - 1] == ':' || s->text[from - 1] == '|') &&
-            (s->text[i + 1] == ':' || s->text[i + 1] == ']' || s->text[i - (i > 0)] == '#' ||
-             s->text[i - (i > 0)] == '>') &&
-            is_space(s->text[i + 1 + (strchr(":]", s->text[i + 1]) != NULL)]))
+            (closed || before == '#' || before == '>') && is_space(closed ? s->text[i + 2] : behind))
             return true;
     }
     return false;
