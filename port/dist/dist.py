@@ -41,6 +41,13 @@ def read(file):
         return f.read()
 
 
+def write(file, data):
+    """Writes FILE at once: who reads it meanwhile finds the old one or the new one."""
+    with open(file + ".new", "wb") as f:
+        f.write(data)
+    os.replace(file + ".new", file)
+
+
 def replaced(text, old, new):
     if text.count(old) != 1:
         sys.exit("dist.py: %r is there %d times, not once" % (old, text.count(old)))
@@ -133,8 +140,10 @@ def tarball(file, name):
                 info.mode = 0o755 if os.access(path, os.X_OK) else 0o644
                 with open(path, "rb") as f:
                     tar.addfile(info, f)
-    with open(file, "wb") as f, gzip.GzipFile("", "wb", fileobj=f, mtime=0) as gz:
+    zipped = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=zipped, mtime=0) as gz:
         gz.write(packed.getvalue())
+    write(file, zipped.getvalue())
 
 
 def renamed(text, prefix):
@@ -154,8 +163,7 @@ def main(out, prefix="sfu_"):
                        *((name, on_top(version, name)) for name in ON_TOP),
                        ("sfu_asm.h", assembly(version)),
                        *((name, read("port/dist/" + name)) for name in ("sfu_tables.ld", "sfu_input.ld"))):
-        with open(os.path.join(out, renamed(name, prefix)), "w", encoding="utf-8") as f:
-            f.write(renamed(text, prefix))
+        write(os.path.join(out, renamed(name, prefix)), renamed(text, prefix).encode())
     if prefix == "sfu_":
         tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)
 

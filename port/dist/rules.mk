@@ -5,9 +5,10 @@ CHECK += dist release
 
 .PHONY: dist release suite-dist suite-release
 ## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm, *.ld, a tarball; PREFIX=mine_: renamed
-# PREFIX is also a folder, that of `make install`.
+# PREFIX is also a folder, that of `make install`. DIST is another folder than build/dist.
+DIST ?= build/dist
 dist:
-	@python3 port/dist/dist.py build/dist $(if $(findstring /,$(PREFIX)),,$(PREFIX))
+	@python3 port/dist/dist.py $(DIST) $(if $(findstring /,$(PREFIX)),,$(PREFIX))
 
 suite-dist: build/tools/sfu-gen build/tools/sfu-link | $(TC)
 	@test/tools/toolchain/install.sh check

@@ -7,10 +7,10 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 unset T MAKEFLAGS # what make runs here is no suite of the caller's
-out=build/dist
 work=build/dist-test
+out=$work/dist # other suites read build/dist meanwhile
 tree=$work/tree
-rm -rf $out $work
+rm -rf $work
 mkdir -p $work
 
 # test NAME COMMAND...
@@ -26,7 +26,7 @@ test() {
 
 same() { python3 port/dist/dist.py $work/again && diff -r $out $work/again; }
 
-test "make dist" make -s dist
+test "make dist" make -s dist DIST=$out
 test "the same bytes again" same
 
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror"
@@ -121,7 +121,7 @@ test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.
 # With PREFIX every name is another, and nothing else: the same code, and both copies fit into one file.
 mine=$work/mine
 renamed() {
-    make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
+    make -s dist DIST=$out PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
     # These names are sfu-link's.
     ! sed 's/sfu_link_data\|sfu_room//g' $mine/* | grep '[^.L]sfu_\|SFU_' || return 1
     for cpu in x86_64 aarch64 s390x; do
