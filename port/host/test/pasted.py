@@ -422,10 +422,16 @@ def fill(s, lines):
     for line in lines:
         row = re.match(r"@rows(4?) (.*?)\|(.*?)\|(\d+)(?:\|(.*))?$", line)
         keys = re.match(r"@keys4 (.*?)\|(.*?)\|(\d+)$", line)
+        octets = re.match(r"@bytes (.*?)\|(\d+)$", line)
         if line.startswith("@pushed "):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
             yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))
+        elif line.startswith("@falling "):
+            yield from (line[9:].format(a=addr, w=word) for addr, word in reversed(s.words()))
+        elif octets is not None:
+            for at in range(0, len(s.memory), int(octets[2])):
+                yield octets[1].format(a=s.sp + at) + s.memory[at:at + int(octets[2])].hex(" ")
         elif keys is not None:
             # Rows begin at a multiple of their size; what lies below SP is left blank.
             each = int(keys[3])
@@ -625,11 +631,15 @@ def unknown(s):
     said = run(TRACE, "--formats=%s/mine" % WORK, s.image, stdin="\n".join(strange).encode())[0].decode()
     must(names_of_frames(said) == CHAIN, said[-600:])
     for text, why in ((b"cpu pdp11\n", b"line 1: no CPU of that name"), (b"\nnonsense\n", b"line 2: not a word"),
+                      (b"unread CRASH what\n", b"a text in quotes"), (b'unread "CRASH"\n', b"what to say of it"),
                       (b"register 99 x\n", b"no number of a register"), (b"register pc\n", b"a register and its names"),
                       (b"cpu any\nbegin " + b"x" * 300 + b"\n", b"too long a line")):
         write(WORK + "/wrong", text)
         errors = run(TRACE, "--formats=%s/wrong" % WORK, s.image, stdin=b"", status=1)[1]
         must(why in errors, "%s" % errors)
+    write(WORK + "/mine", b'unread "CRASH" it is packed: UNPACK reads it\r\n')
+    said = run(TRACE, "--formats=%s/mine" % WORK, s.image, stdin=b"A CRASH\n00112233\n")[0].decode()
+    must("        no trace: it is packed: UNPACK reads it\n00112233\n" in said, said)
     write(WORK + "/System.map", run("nm", s.image)[0])
     said = run(TRACE, "--map=%s/System.map" % WORK, stdin="\n".join(xen(s)).encode())[0].decode()
     must("        leaf+0x" in said and "no trace: a dump needs an image" in said, said[-400:])

@@ -34,6 +34,8 @@ struct scan {
     bool linked, took;
     bool pc;           /* the line has the PC */
     bool set, ignored; /* a register was set by it, one was not */
+    bool decimal;      /* numbers without 0x are decimal */
+    unsigned looked;   /* how many registers it has */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -110,6 +112,24 @@ static bool is_between(const struct scan *s, size_t at, bool prefixed)
     return ((s->text[at] == '_' && prefixed) || s->text[at] == '`') && hex_of(s->text[at + 1]) >= 0;
 }
 
+/* Takes a decimal number at N->at. It is as good as one with a 0x: no part of a name or of another number. */
+static bool take_decimal(const struct scan *s, struct number *n)
+{
+    size_t i = n->at;
+    unsigned digit;
+
+    for (; s->text[i] >= '0' && s->text[i] <= '9'; i++) {
+        digit = (unsigned)(s->text[i] - '0');
+        if (n->value > (UINT64_MAX - digit) / 10)
+            return false;
+        n->value = 10 * n->value + digit;
+    }
+    n->end = i;
+    n->digits = (unsigned)(i - n->at);
+    n->prefixed = true;
+    return n->digits > 0 && !text_is_of_a_word(s->text[i]);
+}
+
 /* Takes a hexadecimal number at AT, of which "0x" may be followed by spaces. It ends where no word goes on. */
 static bool take_hex(const struct scan *s, size_t at, struct number *n)
 {
@@ -118,6 +138,8 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
     memset(n, 0, sizeof *n);
     n->at = at;
     n->prefixed = s->text[i] == '0' && s->text[i + 1] == 'x';
+    if (s->decimal && !n->prefixed)
+        return take_decimal(s, n);
     i += n->prefixed ? 2 : 0;
     while (n->prefixed && s->text[i] == ' ')
         i++;
@@ -321,13 +343,20 @@ static size_t behind_bracket(const struct scan *s, size_t at, size_t end)
     return close != '\0' && s->text[i] == close ? i + 1 : end;
 }
 
+/* Whether another PC is that of another frame: PC and SP are known, or the PC alone, as the new one then is. */
+static bool has_frame(const struct dumps *d)
+{
+    return d->dump.has_pc && (d->dump.has_sp || d->registers == 1);
+}
+
 /* A register of a line that is not taken yet: that the PC comes again with another value, or another register than SP,
  * which several stacks of one dump have. */
 static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
 {
     const struct log_dump *dump = &s->d->dump;
 
-    if (reg == REGISTER_PC && !s->linked && dump->has_pc && dump->has_sp && value != dump->pc)
+    s->looked += reg < FORMAT_OTHER;
+    if (reg == REGISTER_PC && !s->linked && has_frame(s->d) && value != dump->pc)
         s->pc = true;
     if (reg < FORMAT_PSP && reg != FORMAT_SP && is_set(dump, reg))
         s->took = true;
@@ -412,6 +441,25 @@ static size_t take_phrase(struct scan *s, size_t at, bool take)
         return strchr(t->text, '*') != NULL ? at : n.end;
     }
     return at;
+}
+
+/* Whether a register has a number too long to be hexadecimal: it is decimal, as Rust prints a structure, and so are
+ * those of the other registers. */
+static bool has_decimal(const struct scan *s)
+{
+    size_t i, end, digits;
+
+    for (i = 0; i<s->size; i = end> i ? end : i + 1) {
+        end = end_of_name(s, i);
+        if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL ||
+            (s->text[end] != ':' && s->text[end] != '='))
+            continue;
+        end = skip_spaces(s, end + 1);
+        digits = strspn(s->text + end, "0123456789");
+        if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
+            return true;
+    }
+    return false;
 }
 
 /* Takes the registers of the line; or only asks whether one is there that is known already. */
@@ -763,6 +811,19 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
                      !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
 }
 
+/* A line of frames: its first number is the address. A line without a number ends them. */
+static size_t take_first_number(struct scan *s, struct named_address *list, size_t num)
+{
+    struct number numbers[MOST_NUMBERS];
+    const bool has = find_numbers(s, 0, numbers, 8) > 0 && fits(s->d, numbers[0].value);
+
+    if (has)
+        num = add_named(list, num, numbers[0].value, s->d->framed);
+    s->took = has;
+    s->d->frames = s->d->framed = has;
+    return num;
+}
+
 /* The number of a frame at *AT, which is then behind it and a ":". Returns -1 if none stands there. */
 static int take_frame_number(const struct scan *s, size_t *at)
 {
@@ -914,6 +975,9 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->has_base = true;
             s->d->base = numbers[0].value;
         }
+        s->d->frames = s->d->frames || t->kind == FORMAT_FRAMES;
+        if (t->kind == FORMAT_UNREAD)
+            s->d->unread = t->said;
         if (t->kind == FORMAT_MOVED && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_slide = true;
             s->d->slide = numbers[0].value;
@@ -1001,6 +1065,7 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
     s->size = size;
     for (i = 0; i < size; i++)
         s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
+    s->decimal = has_decimal(s);
     return true;
 }
 
@@ -1035,16 +1100,18 @@ bool dumps_ends(struct dumps *d, const char *text, size_t size)
 {
     struct scan s;
 
+    d->again = false;
     if (d->registers == 0 && !has_words(d) && !d->begun && d->unknown == 0)
         return false;
     if (d->idle > (has_words(d) ? IDLE_BEHIND : IDLE_BEFORE))
         return true;
-    if (d->list || !(has_words(d) || (d->dump.has_pc && d->dump.has_sp)) || !begin_scan(&s, d, text, size))
+    if (d->list || !(has_words(d) || has_frame(d)) || !begin_scan(&s, d, text, size))
         return false;
     s.linked = is_linked(&s);
     if (!take_rows(&s, false))
         scan_registers(&s, false);
-    return s.pc || (s.took && has_words(d));
+    d->again = s.pc && (d->dump.has_sp || s.looked == 1);
+    return d->again || (s.took && has_words(d));
 }
 
 /* The number that stands alone in a line, of a register whose name is the end of the line before. */
@@ -1064,7 +1131,7 @@ static bool take_pending(struct scan *s)
 
 size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_address *list)
 {
-    const bool list_follows = d->list, follow = d->follow;
+    const bool list_follows = d->list, follow = d->follow, frames = d->frames;
     const unsigned unknown = d->unknown;
     struct scan s;
     size_t num;
@@ -1075,6 +1142,8 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     num = take_based_line(&s, list, num);
     if (list_follows)
         num = take_list_line(&s, list, num);
+    if (frames)
+        num = take_first_number(&s, list, num);
     if (num == 0 && !(list_follows && s.took))
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
@@ -1116,11 +1185,16 @@ size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct na
     struct number numbers[MOST_NUMBERS];
     struct scan s;
     unsigned found = 0, i;
+    const char *paren;
     size_t num = 0;
 
     *first = false;
     if (begin_scan(&s, d, text, size)) {
         found = find_numbers(&s, 0, numbers, 8);
+        paren = strstr(s.text, " (");
+        while (found > 1 && paren != NULL && numbers[0].at < (size_t)(paren - s.text) &&
+               numbers[found - 1].at > (size_t)(paren - s.text)) /* arguments of a function */
+            found--;
         *first = is_first_frame(&s);
     }
     for (i = 0; i < found; i++)
@@ -1205,6 +1279,7 @@ void dumps_clear(struct dumps *d)
     d->big = kept.big;
     d->cpu = kept.cpu;
     d->run = kept.run;
+    d->caller = kept.again;
 }
 
 void dumps_start(struct dumps *d, const struct formats *formats, uint8_t abi, unsigned word, bool big)

@@ -32,7 +32,10 @@ struct dumps {
     unsigned others;        /* names of registers of this CPU of which nothing is needed */
     unsigned idle;          /* lines since something was taken */
     bool follow, list;      /* words of the stack follow; lines of a list of calls follow */
+    bool frames, framed;    /* lines of frames follow; the first of them has come */
     bool top;               /* the first word that has an address is at SP */
+    bool again, caller;     /* it ends where the PC of another frame is; it began there */
+    const char *unread;     /* what is said of a dump that is not read, or NULL */
     bool taken;             /* the last line belongs to the dump, or is of a format, */
     bool ignored;           /* and all its registers are another frame's */
     uint8_t row;            /* 0, or one more than the register that the words of the next line begin with */

@@ -392,13 +392,18 @@ static void say_no_sp(struct filter *f)
                  d->dump.num_words == 0 ? ", and no words of the stack: print both" : ": print it");
 }
 
+static bool is_in_image(const struct filter *f, uint64_t addr)
+{
+    return images_at(&f->options->images, addr) != NULL;
+}
+
 /* What a log lacks for a trace. */
 static void say_lacking(struct filter *f)
 {
     const struct dumps *d = &f->dumps;
     const char *image = f->main->name;
 
-    if (!d->dump.has_pc && d->foreign > 3)
+    if (d->foreign > 3 && (!d->dump.has_pc || (d->foreign >= d->registers && !is_in_image(f, d->dump.pc))))
         out_line(&f->out, "        registers of another CPU than %s is for: give the image that has printed them",
                  image);
     else if (!d->dump.has_pc && !f->pc_named)
@@ -510,14 +515,26 @@ static void say_dump(struct filter *f)
     set_log_slide(f, before);
 }
 
-/* A PC that is all that a log has of registers, and lies in the code. */
+/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
+static bool is_return_address(const struct filter *f, uint64_t addr)
+{
+    const struct trace_images *images = &f->options->images;
+    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
+    struct trace_call call;
+
+    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
+           call_before(image, addr - image->slide, &call) &&
+           (!call.direct || images_at(images, call.target + image->slide) != NULL);
+}
+
+/* A PC that is all that a log has of registers, and lies in the code. In the frame of a caller it is a return
+ * address. */
 static void name_lone_pc(struct filter *f)
 {
     const struct log_dump *d = &f->dumps.dump;
 
-    if (f->main != NULL && d->has_pc && !f->pc_named && !f->dumps.listed &&
-        images_at(&f->options->images, d->pc) != NULL)
-        name_register(f, "pc", d->pc, false);
+    if (f->main != NULL && d->has_pc && !f->pc_named && !f->dumps.listed && is_in_image(f, d->pc))
+        name_register(f, "pc", d->pc, f->dumps.caller && is_return_address(f, d->pc));
 }
 
 static void end_dump(struct filter *f)
@@ -564,18 +581,6 @@ static bool name_address(struct filter *f, const struct named_address *named)
     if (f->main != NULL)
         set_log_slide(f, before);
     return at != NULL;
-}
-
-/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
-static bool is_return_address(const struct filter *f, uint64_t addr)
-{
-    const struct trace_images *images = &f->options->images;
-    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
-    struct trace_call call;
-
-    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
-           call_before(image, addr - image->slide, &call) &&
-           (!call.direct || images_at(images, call.target + image->slide) != NULL);
 }
 
 /* Lines of lists that no format has: numbers that can be nothing but return addresses, and what a line that begins with
@@ -690,6 +695,7 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
         struct trace_image *module;
         const char *name = p, *bracket;
         uint64_t addr;
+        bool link, placed;
 
         while (name > f->line && (text_is_of_a_word(name[-1]) || name[-1] == '.' || name[-1] == '$'))
             name--;
@@ -699,19 +705,19 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
         line.exact = line.offset == 0 || follows_pc(f->line, name);
         line.name = name;
         line.name_size = (size_t)(p - name);
-        if (follows_link(f->line, name))
-            f->ra_named = true;
-        else if (!follows_pc(f->line, name))
-            f->dumps.listed = true;
+        link = follows_link(f->line, name);
+        f->ra_named = f->ra_named || link;
         f->pc_named = f->pc_named || line.exact;
         while (t.p < end && *t.p != ' ')
             t.p++;
         bracket = text_take(&t, " [") ? memchr(t.p, ']', (size_t)(end - t.p)) : NULL;
         module = bracket != NULL ? module_named(f, t.p, (size_t)(bracket - t.p)) : f->main;
-        if (module != NULL && symbols_address(module, line.name, line.name_size, &addr))
+        placed = module != NULL && symbols_address(module, line.name, line.name_size, &addr);
+        if (placed)
             out_place_in(&f->out, &f->options->images, module, addr + line.offset - !line.exact);
-        else if (bracket == NULL)
-            (void)place_by_name(f, &line);
+        else
+            placed = bracket == NULL && place_by_name(f, &line);
+        f->dumps.listed = f->dumps.listed || (placed && !link && !follows_pc(f->line, name));
     }
     return found;
 }
@@ -734,6 +740,9 @@ static void take_foreign(struct filter *f, size_t size)
         end_dump(f);
     listed = f->dumps.listed;
     num = dumps_take(&f->dumps, f->line, size, named);
+    if (f->dumps.unread != NULL && f->main != NULL)
+        out_line(&f->out, "        no trace: %s", f->dumps.unread);
+    f->dumps.unread = NULL;
     for (i = 0; i < num; i++)
         found = name_address(f, &named[i]) || found;
     if (num > 0 && !found && f->main != NULL)

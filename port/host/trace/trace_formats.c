@@ -57,10 +57,25 @@ static void add_name(struct formats *f, const char *name, uint8_t reg)
     *added = (struct format_name){copy, colon != NULL ? colon + 1 : NULL, f->cpus, reg};
 }
 
-static void add_text(struct formats *f, enum format_kind kind, const char *text, uint8_t reg)
+static struct format_text *add_text(struct formats *f, enum format_kind kind, const char *text, uint8_t reg)
 {
     f->texts = grow(f->texts, f->num_texts, sizeof *f->texts);
-    f->texts[f->num_texts++] = (struct format_text){kind, copied(text), f->cpus, reg};
+    f->texts[f->num_texts] = (struct format_text){kind, copied(text), NULL, f->cpus, reg};
+    return &f->texts[f->num_texts++];
+}
+
+/* "TEXT" WORDS: REST is in small letters, and LINE, which ends in the same way, as it was written. */
+static const char *take_unread(struct formats *f, char *rest, const char *line)
+{
+    char *end = rest[0] == '"' ? strchr(rest + 1, '"') : NULL, *said;
+
+    if (end == NULL || end == rest + 1 || end[1] != ' ' || end[2] == '\0')
+        return "a text in quotes and what to say of it are needed";
+    *end = '\0';
+    said = copied(line + (end + 2 - rest));
+    said[strcspn(said, "\r\n")] = '\0';
+    add_text(f, FORMAT_UNREAD, rest + 1, 0)->said = said;
+    return NULL;
 }
 
 static bool is_name(const char *text)
@@ -128,7 +143,7 @@ const char *formats_add_line(struct formats *f, const char *line)
     } kinds[] = {{"begin ", FORMAT_BEGIN}, {"from ", FORMAT_FROM},       {"stack ", FORMAT_STACK},
                  {"calls ", FORMAT_CALLS}, {"returns ", FORMAT_RETURNS}, {"list ", FORMAT_LIST},
                  {"base ", FORMAT_BASE},   {"linked ", FORMAT_LINKED},   {"top ", FORMAT_TOP},
-                 {"moved ", FORMAT_MOVED}};
+                 {"moved ", FORMAT_MOVED}, {"frames ", FORMAT_FRAMES}};
     char text[MOST];
     size_t i, size = strcspn(line, "\r\n");
 
@@ -152,6 +167,8 @@ const char *formats_add_line(struct formats *f, const char *line)
         return take_register(f, text + 4, true);
     if (strncmp(text, "other ", 6) == 0)
         return take_names(f, text + 6, FORMAT_OTHER);
+    if (strncmp(text, "unread ", 7) == 0)
+        return take_unread(f, text + 7, line + 7);
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const size_t word = strlen(kinds[i].word);
 
@@ -219,8 +236,10 @@ void formats_free(struct formats *f)
 
     for (i = 0; i < f->num_names; i++)
         free((void *)f->names[i].name);
-    for (i = 0; i < f->num_texts; i++)
+    for (i = 0; i < f->num_texts; i++) {
         free((void *)f->texts[i].text);
+        free((void *)f->texts[i].said);
+    }
     free(f->names);
     free(f->texts);
     memset(f, 0, sizeof *f);

@@ -22,9 +22,11 @@ enum format_kind {
     FORMAT_CALLS,
     FORMAT_RETURNS,
     FORMAT_LIST,
+    FORMAT_FRAMES,
     FORMAT_BASE,
     FORMAT_MOVED,
-    FORMAT_LINKED
+    FORMAT_LINKED,
+    FORMAT_UNREAD /* nothing: it is in a form that is not read */
 };
 
 struct format_name {
@@ -37,6 +39,7 @@ struct format_name {
 struct format_text {
     enum format_kind kind;
     const char *text; /* in small letters */
+    const char *said; /* of FORMAT_UNREAD; else NULL */
     uint32_t cpus;
     uint8_t reg;
 };
