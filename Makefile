@@ -5,7 +5,7 @@
 
 CC ?= cc
 ABIS := x86_64 aarch64 aarch64_be s390x
-CPUS := $(ABIS) riscv64 riscv32 arm thumb
+CPUS := $(ABIS) riscv64 riscv32 arm thumb i386
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
 # More jobs than CPUs, because some wait: for the network, for a debugger, for a machine that starts.
@@ -84,7 +84,7 @@ suite-harness:
 list:
 	@test/suites.sh list $(ALL_SUITES)
 
-## [tests] check-CPU: the tests of x86_64, aarch64, aarch64_be, s390x, riscv64, riscv32, arm or thumb (with Cortex-M)
+## [tests] check-CPU: the tests of x86_64, aarch64, aarch64_be, s390x, riscv64, riscv32, arm, thumb or i386
 CHECK_thumb := $(filter %cortexm,$(CHECK))
 define check_cpu
 suites_$(1) := $(sort $(CHECK_$(1)) $(filter %-$(1),$(CHECK)))

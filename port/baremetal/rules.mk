@@ -193,6 +193,45 @@ endef
 $(eval $(call arm_image,build/kernel/arm,,,$(call arm_objects,build/kernel/arm) \
     build/kernel/arm/port/baremetal/main.o,,--small))
 
+# 32-bit x86. Its tables are those of docs/format.md, too.
+I386_CC := x86_64-linux-gnu-gcc
+I386_CPU := -m32 -mgeneral-regs-only -fcf-protection=none
+I386_FLAGS = $(filter-out -Wa$(comma)--gsframe,$(BARE_FLAGS)) -Iport/baremetal/i386
+i386_objects = $(KERNEL_SOURCES:%.c=$(1)/%.o) $(addprefix $(1)/port/baremetal/i386/,boot.o machine.o)
+I386_SCRIPT := $(RISCV_SCRIPT) -e 's/ \* 11 \/ 8/ * 9 \/ 4/' \
+    -e 's/\.rela\.dyn : \(.*\)\*(\.rela \.rela\.\*)/.rel.dyn : \1*(.rel .rel.*)/'
+
+# i386_image DIRECTORY, FLAGS, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.
+define i386_image
+$(1)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_CC) $(I386_CPU) $$(I386_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_CC) $(I386_CPU) $$(I386_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/kernel.ld: port/baremetal/kernel.ld $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_SCRIPT) $$< >$$@
+
+$(1)/symbols0.o: port/symbols/symbols.py
+	@mkdir -p $$(@D)
+	python3 port/symbols/symbols.py x86_64-linux-gnu-nm | x86_64-linux-gnu-as --32 -o $$@ -
+
+$(1)/first.elf: $(1)/symbols0.o
+$(1)/kernel.elf: $(1)/symbols.o
+$(1)/symbols.o: $(1)/first.elf
+	python3 port/symbols/symbols.py x86_64-linux-gnu-nm $$< | x86_64-linux-gnu-as --32 -o $$@ -
+
+.SECONDARY: $(3)
+$(1)/%.elf: $(3) $(1)/kernel.ld port/baremetal/i386/machine.ld build/tools/sfu-gen
+	$(I386_CC) $(I386_CPU) $(BARE_LINK) $(4) -L$(1) -Tport/baremetal/i386/machine.ld $$(filter %.o,$$^) -o $$@
+	build/tools/sfu-gen -q $(5) --strict --allow=port/baremetal/test/lost $$@
+endef
+$(eval $(call i386_image,build/kernel/i386,,$(call i386_objects,build/kernel/i386) \
+    build/kernel/i386/port/baremetal/main.o,,--small))
+
 SAYS ?= hello
 KERNEL_RUN_riscv64 = qemu-system-riscv64 -M virt -bios none -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
@@ -201,6 +240,7 @@ KERNEL_RUN_riscv32 = qemu-system-riscv32 -M virt -bios none -serial stdio \
 KERNEL_RUN_arm = qemu-system-arm -M virt -cpu cortex-a15 -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
 KERNEL_RUN_x86_64 = qemu-system-x86_64 -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 -append '$(SAYS)'
+KERNEL_RUN_i386 = qemu-system-i386 -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 -append '$(SAYS)'
 KERNEL_RUN_aarch64 = qemu-system-aarch64 -M virt -cpu cortex-a57 -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
 KERNEL_RUN_s390x = qemu-system-s390x -action panic=exit-failure -chardev stdio,id=c -device sclpconsole,chardev=c \

@@ -12,7 +12,7 @@
  *     static struct sfu_kernel sfu = {
  *         .panic = {.put = console_put, .image = "kernel.elf"},
  *         .stacks = stacks, .num_stacks = 2,
- *         .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp), // and the link register, on other CPUs than x86_64
+ *         .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp), // and the link register, on other CPUs than x86
  *         .cpus = cpus, .num_cpus = MAX_CPUS, .cpu_number = cpu_number, .stop_others = send_nmi,
  *         .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .array = tasks, .num = MAX_TASKS,
  *                     .stack_size = 8192, .state = state_of},
@@ -63,7 +63,7 @@ struct sfu_kernel_frame {
     int16_t pc;
     int16_t sp;    /* SFU_KERNEL_NOT_SAVED: the frame lies on the stack that it describes, and SP is start + size */
     int16_t fp;    /* SFU_KERNEL_NOT_SAVED: FP is not known, and counts as 0 */
-    int16_t ra;    /* the link register, or SFU_KERNEL_NOT_SAVED. Not used on x86_64 */
+    int16_t ra;    /* the link register, or SFU_KERNEL_NOT_SAVED. Not used on x86 */
     uint16_t size; /* in bytes; used where sp is not saved */
 };
 #define SFU_KERNEL_NOT_SAVED (-1)
@@ -73,12 +73,20 @@ struct sfu_kernel_frame {
 #define SFU_KERNEL_AT(type, member) ((int16_t)offsetof(type, member))
 
 /* sfu_kernel.trap of a trap frame that is a structure of TYPE, by the names of its members: PC, SP, FP, link register.
- * x86_64 has no link register: three names are enough there, and the fourth is not looked at. */
+ * x86 has no link register: three names are enough there, and the fourth is not looked at. On 32-bit x86 the second one
+ * is not looked at either: the CPU saves no SP when it interrupts the kernel. SP is the address behind the PC, the code
+ * segment and the flags, which the CPU has pushed. (A trace of what has interrupted a program ends there.) */
 #ifdef SFU_REG_RA
 #define SFU_KERNEL_TRAP(type, pc, sp, fp, ra)                                                                      \
     {                                                                                                              \
         SFU_KERNEL_AT(type, pc), SFU_KERNEL_AT(type, sp), SFU_KERNEL_AT(type, fp), SFU_KERNEL_AT(type, ra),        \
             sizeof(type)                                                                                           \
+    }
+#elif defined(__i386__)
+#define SFU_KERNEL_TRAP(type, pc, sp, ...)                                                                         \
+    {                                                                                                              \
+        SFU_KERNEL_AT(type, pc), SFU_KERNEL_NOT_SAVED, SFU_KERNEL_TRAP_FP(type, __VA_ARGS__, ),                    \
+            SFU_KERNEL_NOT_SAVED, offsetof(type, pc) + 12                                                          \
     }
 #else
 #define SFU_KERNEL_TRAP(type, pc, sp, ...)                                                                         \
@@ -86,8 +94,8 @@ struct sfu_kernel_frame {
         SFU_KERNEL_AT(type, pc), SFU_KERNEL_AT(type, sp), SFU_KERNEL_TRAP_FP(type, __VA_ARGS__, ),                 \
             SFU_KERNEL_NOT_SAVED, sizeof(type)                                                                     \
     }
-#define SFU_KERNEL_TRAP_FP(type, fp, ...) SFU_KERNEL_AT(type, fp)
 #endif
+#define SFU_KERNEL_TRAP_FP(type, fp, ...) SFU_KERNEL_AT(type, fp)
 
 /* sfu_kernel.switched, if the context switch saves a structure of TYPE on the stack of the thread that it leaves, and
  * pops all of it again. PC: its return address. */

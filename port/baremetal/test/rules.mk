@@ -196,7 +196,7 @@ suite-bare-arm: $(ARM_KINDS:%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh bare-arm python3 port/baremetal/test/run.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
 
-# Linked by sfu-link, with sfu_panic.c: of 32-bit x86 there is no machine of port/baremetal.
+# Linked by sfu-link, with sfu_panic.c: the scenarios are those of a tutorial's kernel.
 CHECK += bare-i386
 .PHONY: suite-bare-i386
 suite-bare-i386: build/tools/sfu-gen build/tools/sfu-link dist

@@ -36,9 +36,10 @@ for bits in "64", "32":
                             "-monitor", "none", "-semihosting-config", "enable=on,target=native,arg={}"]
     QEMU[f"riscv{bits}-s"] = [word.replace("virt", "virt,aclint=on") for word in QEMU["riscv" + bits]]
 QEMU["arm"] = ["qemu-system-arm", "-M", "virt", "-cpu", "cortex-a15", *QEMU["aarch64"][5:]]
+QEMU["i386"] = ["qemu-system-i386", *QEMU["x86_64"][1:]]
 # QEMU's exit status after machine_exit(true) and (false).
 STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x": (0, 1), "riscv64": (0, 1),
-          "riscv64-s": (0, 1), "riscv32": (0, 1), "riscv32-s": (0, 1), "arm": (0, 1)}
+          "riscv64-s": (0, 1), "riscv32": (0, 1), "riscv32-s": (0, 1), "arm": (0, 1), "i386": (33, 35)}
 
 # ---- what each scenario must print ----
 # A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!"
@@ -48,7 +49,7 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot", "riscv64": "boot",
-         "riscv64-s": "boot", "riscv32": "boot", "riscv32-s": "boot", "arm": "boot"}
+         "riscv64-s": "boot", "riscv32": "boot", "riscv32-s": "boot", "arm": "boot", "i386": "boot"}
 GARBAGE = dict.fromkeys(("aarch64-pac", "riscv32", "riscv32-s", "arm"), "0x000000005a5a5a5a")
 OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -28
 BAD_ADDRESS, NOT_CODE = -18, -26

@@ -13,15 +13,16 @@ static bool is_magic(const uint8_t *p, const struct image *image)
     return load_number(p, 2, image->big) == abi_tables_magic(image->abi) && p[2] >= 1 && p[2] <= 3;
 }
 
-/* ARM: no relocation has the 8 bytes of a start. The sum that leads to it is one of 32 bits, and has the bit of Thumb
- * code (docs/format.md 3.10). Makes starts of 8 bytes of those of S, whose bytes are at P. */
+/* ARM and 32-bit x86: no relocation has the 8 bytes of a start. The sum that leads to it is one of 32 bits, and has the
+ * bit of Thumb code (docs/format.md 3.10, 4.9). Makes starts of 8 bytes of those of S, whose bytes are at P. */
 static void settle_starts(const struct sfu_section *s, uint8_t *p)
 {
+    const uint64_t thumb = abi_is_arm((uint8_t)s->abi);
     uint32_t i;
 
     for (i = 0; i < s->num_fdes; i++) {
         const uint64_t at = s->fdes + (uint64_t)s->fde_size * i, base = s->addr + (s->flags & 4 ? at : 0);
-        const uint64_t start = (uint32_t)(base + load_number(p + at, 8, false)) & ~(uint64_t)1;
+        const uint64_t start = (uint32_t)(base + load_number(p + at, 8, false)) & ~thumb;
 
         store_number(p + at, 8, false, start - base);
     }
@@ -34,7 +35,7 @@ static bool open_at(struct kept *kept, struct image *image, const struct section
     struct sfu_section s;
     int code = sfu_open(&s, kept->bytes + offset, section->size - offset, section->addr + offset);
 
-    if (code == SFU_OK && abi_is_arm(image->abi))
+    if (code == SFU_OK && (abi_is_arm(image->abi) || image->abi == SFU_I386))
         settle_starts(&s, kept->bytes + offset);
     if (code == SFU_OK) {
         s.size = s.end; /* what follows is another one, or room */

@@ -7,7 +7,7 @@
 # and in C++.
 set -u
 out=$1
-for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc \
+for compiler in gcc 'x86_64-linux-gnu-gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc \
     clang 'clang --target=aarch64-linux-gnu' 'clang --target=s390x-linux-gnu'; do
     for opt in -O0 -Os; do
         name="needs nothing: $compiler $opt"

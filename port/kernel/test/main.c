@@ -63,12 +63,12 @@ static void stop_others(void *ctx)
     machine_stop_others();
 }
 
-/* A CPU that has stopped already is told to again, and gets the time to do so: on x86_64, where nothing keeps an NMI
+/* A CPU that has stopped already is told to again, and gets the time to do so: on x86, where nothing keeps an NMI
  * away. */
 static void stop_again(void *ctx)
 {
     stop_others(ctx);
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__i386__)
     while (!__atomic_load_n(&told, __ATOMIC_ACQUIRE)) {
     }
     for (volatile unsigned left = 10000000; left > 0; left--) {
@@ -104,6 +104,10 @@ static struct sfu_kernel sfu = {
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[7]), offsetof(struct trap, r[6]), 0, 0},
     .trap_at = 8,
     .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
+#elif defined(__i386__)
+    .trap = SFU_KERNEL_TRAP(struct trap, pc, not_saved, r[5]),
+    .trap_at = 4,
+    .switched = {16, SFU_KERNEL_NOT_SAVED, 8, SFU_KERNEL_NOT_SAVED, 20},
 #elif defined(__aarch64__)
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[31]), offsetof(struct trap, r[29]),
              offsetof(struct trap, r[30]), 0},
@@ -158,8 +162,8 @@ step static _Noreturn void die(void)
 
 static uint64_t fault_address(const struct trap *trap)
 {
-#if defined(__x86_64__)
-    uint64_t address;
+#if defined(__x86_64__) || defined(__i386__)
+    uintptr_t address;
 
     (void)trap;
     __asm__ volatile("mov %%cr2, %0" : "=r"(address));
@@ -180,6 +184,21 @@ static void print_sp(const char *what, uint64_t sp)
     kernel_print("\n");
 }
 
+/* A double fault of 32-bit x86 has another task: its trap frame has SP, and does not lie where SP is. */
+static void panic_trap(const struct trap *trap)
+{
+#ifdef __i386__
+    if (trap->vector == 8) {
+        const struct sfu_registers top = {.pc = trap->pc, .sp = trap->r[SFU_REG_SP], .fp = trap->r[SFU_REG_FP]};
+
+        sfu.panic.fault_address = fault_address(trap);
+        (void)sfu_kernel_panic(&sfu, &top);
+        return;
+    }
+#endif
+    (void)sfu_kernel_fault(&sfu, trap, fault_address(trap));
+}
+
 bool kernel_handle(struct trap *trap, bool timer)
 {
     if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE) && machine_cpu() != 0) {
@@ -194,13 +213,13 @@ bool kernel_handle(struct trap *trap, bool timer)
     }
     if (says_sp)
         print_sp("at ", trap->r[SFU_REG_SP]);
-    (void)sfu_kernel_fault(&sfu, trap, fault_address(trap));
+    panic_trap(trap);
     machine_exit(false);
 }
 
 /* ---- scenarios ---- */
 
-#if defined(__riscv) && __riscv_xlen == 32
+#if UINTPTR_MAX == 0xffffffff
 #define NOWHERE 0x18000000
 #else
 #define NOWHERE 0x0000300000000000
@@ -255,7 +274,7 @@ step static void scenario_other(void)
 /* The same, but the trap frame says that it has interrupted user mode. */
 step static void scenario_user(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     sfu.mode = offsetof(struct trap, cs);
     sfu.mode_mask = 3;
     sfu.mode_user = 0;

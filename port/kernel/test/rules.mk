@@ -69,3 +69,27 @@ $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$
     $(if $(filter $(cpu)-hook,$(RISCV_KINDS_$(cpu))),$(BARE),$(KERNEL_PORT))/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port_suite,$(cpu))))
+
+# i386_kernel_port KIND, FLAGS, DIRECTORY
+define i386_kernel_port
+$(call i386_image,$(KERNEL_PORT)/$(1),-Iport/kernel $(2),$(call i386_objects,$(3)) \
+    $(addprefix $(KERNEL_PORT)/$(1)/,$(KERNEL_PORT_OBJECTS)))
+$(KERNEL_PORT)/$(1)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+endef
+$(eval $(call i386_kernel_port,i386,,$(KERNEL_PORT)/i386))
+$(eval $(call i386_kernel_port,i386-hook,$(KERNEL_PORT_HOOK),$(KERNEL_PORT)/i386-hook))
+$(KERNEL_PORT)/i386-hook/port/baremetal/i386/boot.o: port/baremetal/i386/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(I386_CC) $(I386_CPU) $(I386_FLAGS) -c $< -o $@
+	x86_64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $@
+
+# The SP that a function of the test reads is the same at its calls: nothing is pushed for them.
+$(addprefix $(KERNEL_PORT)/,i386/port/kernel/test/main.o i386-hook/port/kernel/test/main.o): \
+    I386_FLAGS += -maccumulate-outgoing-args
+
+CHECK += kernel-i386
+.PHONY: suite-kernel-i386
+suite-kernel-i386: $(KERNEL_PORT)/i386/kernel.elf $(KERNEL_PORT)/i386-hook/kernel.elf
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh kernel-i386 python3 port/kernel/test/run.py i386 x86_64-linux-gnu- \
+	    $(KERNEL_PORT)/i386 $(KERNEL_PORT)/i386-hook
