@@ -988,19 +988,41 @@ bool image_symbols(struct image *image)
     return true;
 }
 
-const struct symbol *image_symbol(const struct image *image, uint64_t addr)
+/* The last symbol at or before ADDR, or NULL. */
+static const struct symbol *last_symbol(const struct image *image, uint64_t addr)
 {
     size_t below = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
                                offsetof(struct symbol, addr), addr);
-    const struct symbol *symbol;
 
-    if (below == 0)
-        return NULL;
-    symbol = &image->symbols[below - 1];
-    if (symbol->size != 0 ? addr - symbol->addr >= symbol->size
-                          : image_code(image, addr) != image_code(image, symbol->addr))
-        return NULL;
-    return symbol;
+    return below > 0 ? &image->symbols[below - 1] : NULL;
+}
+
+const struct symbol *image_symbol_before(const struct image *image, uint64_t addr)
+{
+    const struct symbol *symbol = last_symbol(image, addr);
+
+    return symbol != NULL && image_code(image, addr) == image_code(image, symbol->addr) ? symbol : NULL;
+}
+
+const struct symbol *image_symbol(const struct image *image, uint64_t addr)
+{
+    const struct symbol *symbol = last_symbol(image, addr);
+
+    if (symbol == NULL || symbol->size == 0)
+        return image_symbol_before(image, addr);
+    return addr - symbol->addr < symbol->size ? symbol : NULL;
+}
+
+const char *image_name_place(const struct image *image, uint64_t addr, char text[IMAGE_PLACE])
+{
+    const struct symbol *before = image_symbol_before(image, addr);
+
+    if (before != NULL)
+        (void)snprintf(text, IMAGE_PLACE, "0x%" PRIx64 " (%.256s+0x%" PRIx64 ")", addr, before->name,
+                       addr - before->addr);
+    else
+        (void)snprintf(text, IMAGE_PLACE, "0x%" PRIx64, addr);
+    return text;
 }
 
 bool overwrite_file(int fd, const void *bytes, size_t size, uint64_t offset)

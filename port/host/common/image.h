@@ -117,6 +117,14 @@ bool image_symbols(struct image *image);
 /* The symbol that ADDR belongs to, or NULL. Needs image_symbols. */
 const struct symbol *image_symbol(const struct image *image, uint64_t addr);
 
+/* Writes what code at ADDR is called that no symbol belongs to into TEXT: its address and, where there is one, the
+ * nearest symbol before it in its section, "0x80001234 (vectors+0x34)". Returns TEXT. */
+enum { IMAGE_PLACE = 320 };
+const char *image_name_place(const struct image *image, uint64_t addr, char text[IMAGE_PLACE]);
+
+/* The nearest symbol at or before ADDR in its section, which it need not belong to; or NULL. Needs image_symbols. */
+const struct symbol *image_symbol_before(const struct image *image, uint64_t addr);
+
 /* The number in the SIZE (1 to 8) bytes at P. */
 uint64_t load_number(const uint8_t *p, unsigned size, bool big);
 

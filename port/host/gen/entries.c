@@ -366,32 +366,58 @@ static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
                                                   : "no code has a name like this");
 }
 
+/* The first symbol that has the name NAME, or NULL. OTHERS: whether code at another address has that name, too. */
+static const struct symbol *find_symbol(const struct image *image, const char *name, bool *others)
+{
+    const struct symbol *found = NULL, *symbol = image->symbols, *end = symbol + image->num_symbols;
+
+    *others = false;
+    for (; symbol < end; symbol++)
+        if (strcmp(symbol->name, name) == 0) {
+            found = found != NULL ? found : symbol;
+            *others = *others || symbol->addr != found->addr;
+        }
+    return found;
+}
+
+/* Reads the whole of TEXT as a number. */
+static bool read_number(const char *text, uint64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 0);
+    return end != text && *end == '\0' && errno == 0 && *text >= '0' && *text <= '9';
+}
+
 static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t step)
 {
     struct image *image = r->image;
-    char *plus = strchr(name, '+'), *end = NULL;
+    bool others;
+    const struct symbol *symbol = find_symbol(image, name, &others);
+    char *plus = strchr(name, '+');
     uint64_t offset = 0;
-    size_t i;
 
-    for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
-        continue;
-    if (i == image->num_symbols && plus != NULL) { /* a name may have a + in it */
+    if (symbol == NULL && read_number(name, &offset))
+        return kind == VECTORS ? refuse(r, "vectors begin at a symbol") : add(r, offset, (enum code_kind)kind);
+    if (symbol == NULL && plus != NULL) { /* a name may have a + in it */
         *plus++ = '\0';
-        errno = 0;
-        offset = strtoull(plus, &end, 0);
-        if (end == plus || *end != '\0' || errno != 0 || *plus == '-')
+        if (!read_number(plus, &offset))
             return refuse(r, "'%s' is no number", plus);
-        for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
-            continue;
+        symbol = find_symbol(image, name, &others);
     }
-    if (i == image->num_symbols)
+    if (symbol == NULL)
         return refuse(r, image->num_symbols == 0 ? "the file has no symbols of code"
                                                  : "no code has this symbol; labels that begin with .L have none");
+    if (others)
+        return refuse(r,
+                      "code at several addresses has this symbol: name the code by its address, as in 0x%" PRIx64,
+                      symbol->addr + offset);
     if (kind == VECTORS && offset != 0)
         return refuse(r, "vectors begin at a symbol");
     if (kind == VECTORS)
-        return is_x86(image) ? add_stubs(r, &image->symbols[i], step) : add_slots(r, &image->symbols[i]);
-    return add(r, image->symbols[i].addr + offset, (enum code_kind)kind);
+        return is_x86(image) ? add_stubs(r, symbol, step) : add_slots(r, symbol);
+    return add(r, symbol->addr + offset, (enum code_kind)kind);
 }
 
 /* A vector table of Cortex-M has at most so many words. */

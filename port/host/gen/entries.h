@@ -13,10 +13,10 @@ struct entries {
     char error[256]; /* why it could not be read */
 };
 
-/* Reads each of TEXTS, SYMBOL[+N][:KIND] or PATTERN[:KIND], for IMAGE, whose symbols are known. A later one replaces
- * earlier ones of the same address. Code that SPANS or KEPT describes is left out: SKIPPED is called for what one of
- * TEXTS names by itself, not by a pattern. The handlers in the vector table of a Cortex-M are entries without being
- * named. */
+/* Reads each of TEXTS, SYMBOL[+N][:KIND], ADDRESS[:KIND] or PATTERN[:KIND], for IMAGE, whose symbols are known. A later
+ * one replaces earlier ones of the same address. Code that SPANS or KEPT describes is left out: SKIPPED is called for
+ * what one of TEXTS names by itself, not by a pattern. The handlers in the vector table of a Cortex-M are entries
+ * without being named. */
 bool entries_read(struct entries *entries, struct image *image, const struct known *texts, const struct cfi *cfi,
                   const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi));

@@ -256,20 +256,49 @@ static void parse_options(int argc, char **argv)
 /* Functions and PCs that --allow names. */
 static struct known known;
 
-static bool is_difference_allowed(const char *function, uint64_t start)
+/* What code at an address is called. */
+struct name {
+    const char
+        *text; /* the symbol's; or, if it has none, its address and the symbol before it (image_name_place) */
+    bool symbol;
+    uint64_t start, offset; /* its address, and how far behind the symbol that is */
+};
+
+/* What the code at START is called, until the program ends. */
+static struct name name_code(const struct image *image, uint64_t start)
+{
+    const struct symbol *symbol = image_symbol(image, start);
+    char place[IMAGE_PLACE];
+
+    if (symbol != NULL)
+        return (struct name){symbol->name, true, start, start - symbol->addr};
+    return (struct name){copied(image_name_place(image, start, place)), false, start, 0};
+}
+
+/* Begins a line about the code that has the name NAME; OFFSET: how far behind its symbol it is may be said. */
+static void say_name(const struct name *name, bool offset)
+{
+    fprintf(stderr, "sfu-gen: %s: %s", options.image, printable(name->text));
+    if (name->symbol && offset)
+        fprintf(stderr, "+0x%" PRIx64, name->offset);
+    if (name->symbol)
+        fprintf(stderr, " (0x%" PRIx64 ")", name->start);
+}
+
+static bool is_difference_allowed(const struct name *name)
 {
     char pc[24];
-    bool by_name = known_use(&known, function), by_pc;
+    bool by_name = name->symbol && known_use(&known, name->text), by_pc;
 
-    snprintf(pc, sizeof pc, "0x%" PRIx64, start);
+    snprintf(pc, sizeof pc, "0x%" PRIx64, name->start);
     by_pc = known_use(&known, pc);
     return by_name || by_pc;
 }
 
-/* Code in one function with one fault. START: the first of its PCs. */
+/* Code in one function with one fault. NAME: of the first of its PCs. */
 struct finding {
-    const char *function;
-    uint64_t offset, start, bytes, ranges;
+    struct name name;
+    uint64_t bytes, ranges;
     char what[160];
 };
 
@@ -279,29 +308,30 @@ static size_t num_findings;
 /* Adds to what has been found in IMAGE. Ranges of one function with the same fault are one finding. */
 static void note_code(const struct image *image, uint64_t start, uint64_t end, const char *what)
 {
-    const struct symbol *symbol = image_symbol(image, start);
-    const char *function = symbol != NULL ? symbol->name : "";
+    const struct name name = name_code(image, start);
     struct finding *last = num_findings > 0 ? &findings[num_findings - 1] : NULL;
 
-    if (last != NULL && symbol != NULL && last->function == function && strcmp(last->what, what) == 0) {
+    if (last != NULL && name.symbol && last->name.text == name.text && strcmp(last->what, what) == 0) {
         last->bytes += end - start;
         last->ranges++;
         return;
     }
     findings = grow(findings, num_findings, sizeof *findings);
     last = &findings[num_findings++];
-    *last = (struct finding){function, symbol != NULL ? start - symbol->addr : 0, start, end - start, 1, ""};
+    *last = (struct finding){name, end - start, 1, ""};
     snprintf(last->what, sizeof last->what, "%s", what);
 }
 
 static void say_difference(const struct finding *f)
 {
-    fprintf(stderr, "sfu-gen: %s: ", options.image);
-    if (f->function[0] != '\0')
-        fprintf(stderr, "%s+0x%" PRIx64 " (0x%" PRIx64, printable(f->function), f->offset, f->start);
+    const struct name *name = &f->name;
+
+    if (name->symbol)
+        fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 ", %" PRIu64 " bytes): %s\n", options.image,
+                printable(name->text), name->offset, name->start, f->bytes, f->what);
     else
-        fprintf(stderr, "no symbol (0x%" PRIx64, f->start);
-    fprintf(stderr, ", %" PRIu64 " bytes): %s\n", f->bytes, f->what);
+        fprintf(stderr, "sfu-gen: %s: %s, %" PRIu64 " bytes: %s\n", options.image, printable(name->text), f->bytes,
+                f->what);
 }
 
 /* Says all that has been found; with --quiet only what --strict refuses. Returns how much of it nothing allows. */
@@ -313,15 +343,15 @@ static size_t say_findings(void)
         printf(",\n \"findings\": [");
     for (i = 0; i < num_findings; i++) {
         const struct finding *f = &findings[i];
-        bool allowed = is_difference_allowed(f->function, f->start);
+        bool allowed = is_difference_allowed(&f->name);
 
         count += !allowed;
         if (options.json) {
             printf("%s\n  {\"function\": ", i > 0 ? "," : "");
-            put_json(f->function);
+            put_json(f->name.text);
             printf(", \"offset\": %" PRIu64 ", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
                    ", \"ranges\": %" PRIu64 ", \"allowed\": %s, \"what\": ",
-                   f->offset, f->start, f->bytes, f->ranges, allowed ? "true" : "false");
+                   f->name.offset, f->name.start, f->bytes, f->ranges, allowed ? "true" : "false");
             put_json(f->what);
             putchar('}');
         } else if ((!options.quiet || options.strict) && !allowed) {
@@ -344,18 +374,19 @@ static void say_losses(size_t count)
     size_t i;
 
     for (i = num_findings; i-- > 0;)
-        if (!is_difference_allowed(findings[i].function, findings[i].start)) {
+        if (!is_difference_allowed(&findings[i].name)) {
             first = &findings[i];
             bytes += first->bytes;
         }
     if (count == 1)
         say_difference(first);
-    else if (first != NULL)
-        fprintf(stderr,
-                "sfu-gen: %s: %" PRIu64 " bytes have no rows, in %zu places; the first is %s (0x%" PRIx64
-                "); without --quiet each is named\n",
-                options.image, bytes, count, first->function[0] != '\0' ? printable(first->function) : "no symbol",
-                first->start);
+    if (count == 1 || first == NULL)
+        return;
+    fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes have no rows, in %zu places; the first is %s", options.image,
+            bytes, count, printable(first->name.text));
+    if (first->name.symbol)
+        fprintf(stderr, " (0x%" PRIx64 ")", first->name.start);
+    fputs("; without --quiet each is named\n", stderr);
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
@@ -429,8 +460,8 @@ struct input {
 
 /* Functions whose CFI is wrong, or is kept although the code contradicts it. */
 struct correction {
-    const char *function;
-    uint64_t start, bytes;
+    struct name name;
+    uint64_t bytes;
 };
 
 struct correction_list {
@@ -443,16 +474,15 @@ static struct correction_list corrections, doubts;
 static void note_correction(struct correction_list *where, const struct image *image, uint64_t start,
                             uint64_t bytes)
 {
-    const struct symbol *symbol = image_symbol(image, start);
-
     where->list = grow(where->list, where->num, sizeof *where->list);
-    where->list[where->num++] = (struct correction){symbol != NULL ? symbol->name : "no symbol", start, bytes};
+    where->list[where->num++] = (struct correction){name_code(image, start), bytes};
 }
 
 /* What of an interrupt's entry has no row. */
 struct unsaid {
-    const char *function, *why;
-    uint64_t start, offset, bytes;
+    struct name name;
+    const char *why;
+    uint64_t bytes;
 };
 
 static struct unsaid *unsaid;
@@ -465,12 +495,9 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
 
     for (i = 0; i < unit->num_lost; i++) {
         const struct code_lost *lost = &unit->lost[i];
-        const struct symbol *symbol = image_symbol(ctx, lost->start);
 
         unsaid = grow(unsaid, num_unsaid, sizeof *unsaid);
-        unsaid[num_unsaid++] =
-            (struct unsaid){symbol != NULL ? symbol->name : "no symbol", lost->why, lost->start,
-                            symbol != NULL ? lost->start - symbol->addr : 0, lost->end - lost->start};
+        unsaid[num_unsaid++] = (struct unsaid){name_code(ctx, lost->start), lost->why, lost->end - lost->start};
     }
     if (unit->fde != NULL && report->corrected > 0)
         note_correction(&corrections, ctx, unit->start, report->corrected);
@@ -489,13 +516,13 @@ static void say_unsaid(void)
 
         if (options.json) {
             printf("%s\n  {\"function\": ", i > 0 ? "," : "");
-            put_json(u->function);
-            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"reason\": ", u->start, u->bytes);
+            put_json(u->name.text);
+            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"reason\": ", u->name.start, u->bytes);
             put_json(u->why);
             putchar('}');
         } else if (!options.quiet) {
-            fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 "): %" PRIu64 " bytes have no row: %s\n",
-                    options.image, printable(u->function), u->offset, u->start, u->bytes, u->why);
+            say_name(&u->name, true);
+            fprintf(stderr, ": %" PRIu64 " bytes have no row: %s\n", u->bytes, u->why);
         }
     }
     if (options.json)
@@ -509,8 +536,8 @@ static void put_corrections(const char *name, const struct correction_list *all)
     printf(",\n \"%s\": [", name);
     for (i = 0; i < all->num; i++) {
         printf("%s\n  {\"function\": ", i > 0 ? "," : "");
-        put_json(all->list[i].function);
-        printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", all->list[i].start, all->list[i].bytes);
+        put_json(all->list[i].name.text);
+        printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", all->list[i].name.start, all->list[i].bytes);
     }
     putchar(']');
 }
@@ -526,9 +553,10 @@ static void say_each(const struct correction_list *all, const char *what, const 
     if (all->num > 0 && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: %s %" PRIu64 " bytes, in %zu function%s: %s%s\n", options.image, what, bytes,
                 all->num, all->num > 1 ? "s" : "", consequence, options.verbose ? "" : " (-v lists them)");
-    for (i = 0; i < all->num && options.verbose; i++)
-        fprintf(stderr, "sfu-gen: %s: %s (0x%" PRIx64 "): %s %" PRIu64 " bytes\n", options.image,
-                printable(all->list[i].function), all->list[i].start, what, all->list[i].bytes);
+    for (i = 0; i < all->num && options.verbose; i++) {
+        say_name(&all->list[i].name, false);
+        fprintf(stderr, ": %s %" PRIu64 " bytes\n", what, all->list[i].bytes);
+    }
 }
 
 static void say_corrections(const struct code_report *code)
@@ -597,7 +625,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     compare_kept(&in->image, &in->kept, &made, &how, &kept);
     walker_free(comparer.walker);
     if (findings != NULL && num_findings > 0)
-        fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
+        fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].name.start, findings[0].what);
     if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
         (!without_fp && c.below_sp != tables->below_sp) || c.epilogue != tables->epilogue)
         fail("self-check: other PCs than were meant; nothing written");
@@ -688,31 +716,46 @@ struct share {
     uint64_t described, code;
 };
 
-/* Code without rows, by function: the bytes of each. */
+/* Code without rows, by function: the bytes of each. Each piece of code without a symbol is one of its own. */
 struct without {
-    const char *function;
+    struct name name;
     uint64_t bytes;
 };
 
 static struct without *without;
 static size_t num_without;
 
+/* Where the code from START up to END begins, behind padding in front of it. */
+static uint64_t skip_padding(struct image *image, uint64_t start, uint64_t end)
+{
+    enum { MAX_ALIGN = 2048 };
+    uint64_t align, at;
+
+    for (align = MAX_ALIGN; align > 1; align /= 2) {
+        at = start + (align - start % align) % align;
+        if (at > start && at < end && image_is_padding(image, start, at))
+            return at;
+    }
+    return start;
+}
+
 /* Notes that code from START up to END, where functions may begin, has no rows. */
 static void note_without(struct image *image, const struct filled *filled, uint64_t start, uint64_t end)
 {
     while (start < end) {
         const struct symbol *symbol = image_symbol(image, start);
+        const struct without *last = num_without > 0 ? &without[num_without - 1] : NULL;
         const size_t next = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
                                         offsetof(struct symbol, addr), start);
         const uint64_t stop =
             next < image->num_symbols && image->symbols[next].addr < end ? image->symbols[next].addr : end;
-        const char *name = symbol != NULL ? symbol->name : "no symbol";
         const uint64_t bytes =
             image_is_padding(image, start, stop) ? 0 : stop - start - filled_count(filled, start, stop);
 
-        if (bytes > 0 && (num_without == 0 || strcmp(without[num_without - 1].function, name) != 0)) {
+        if (bytes > 0 && (last == NULL || symbol == NULL || compare_names(last->name.text, symbol->name) != 0)) {
             without = grow(without, num_without, sizeof *without);
-            without[num_without++] = (struct without){name, 0};
+            without[num_without++] =
+                (struct without){name_code(image, symbol != NULL ? start : skip_padding(image, start, stop)), 0};
         }
         if (bytes > 0)
             without[num_without - 1].bytes += bytes;
@@ -736,7 +779,9 @@ static int by_bytes(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    return strcmp(x->function, y->function);
+    if (x->name.start != y->name.start)
+        return x->name.start < y->name.start ? -1 : 1;
+    return 0;
 }
 
 static void put_without(void)
@@ -748,8 +793,8 @@ static void put_without(void)
     printf(",\n \"without\": [");
     for (i = 0; i < num_without; i++) {
         printf("%s\n  {\"function\": ", i > 0 ? "," : "");
-        put_json(without[i].function);
-        printf(", \"bytes\": %" PRIu64 "}", without[i].bytes);
+        put_json(without[i].name.text);
+        printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", without[i].name.start, without[i].bytes);
     }
     putchar(']');
 }
@@ -955,25 +1000,77 @@ static void skip_entry(const char *text, bool by_cfi)
               stderr);
 }
 
+static int by_name_and_addr(const void *a, const void *b)
+{
+    const struct symbol *x = *(const struct symbol *const *)a, *y = *(const struct symbol *const *)b;
+    const int order = compare_names(x->name, y->name);
+
+    return order != 0 ? order : (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Whether X has the name of Y, its neighbour by name and address, and another address; or SHARED says so of Y. */
+static bool shares(const struct image *image, const bool *shared, const struct symbol *x, const struct symbol *y)
+{
+    return compare_names(x->name, y->name) == 0 && (x->addr != y->addr || shared[y - image->symbols]);
+}
+
+/* Of each symbol of IMAGE, whether code at another address has its name, too. */
+static const bool *find_shared(const struct image *image)
+{
+    static bool *shared;
+    const struct symbol **list;
+    const size_t num = image->num_symbols;
+    size_t i;
+
+    if (shared != NULL || num == 0)
+        return shared;
+    shared = zeroed(num, sizeof *shared);
+    list = zeroed(num, sizeof *list);
+    for (i = 0; i < num; i++)
+        list[i] = &image->symbols[i];
+    qsort(list, num, sizeof *list, by_name_and_addr);
+    for (i = 1; i < num; i++)
+        shared[list[i] - image->symbols] = shares(image, shared, list[i], list[i - 1]);
+    for (i = num - 1; i-- > 0;)
+        shared[list[i] - image->symbols] |= shares(image, shared, list[i], list[i + 1]);
+    free(list);
+    return shared;
+}
+
+/* Writes what --entry names the code at ADDR by, and no other code, into TEXT of SIZE bytes: "NAME", "NAME+0xN" or,
+ * where no symbol says it, an address. */
+static void name_entry(const struct image *image, uint64_t addr, char *text, size_t size)
+{
+    const struct symbol *symbol = image_symbol_before(image, addr);
+
+    if (symbol == NULL || strlen(symbol->name) + 24 > size || find_shared(image)[symbol - image->symbols])
+        (void)snprintf(text, size, "0x%" PRIx64, addr);
+    else if (symbol->addr == addr)
+        (void)snprintf(text, size, "%s", symbol->name);
+    else
+        (void)snprintf(text, size, "%s+0x%" PRIx64, symbol->name, addr - symbol->addr);
+}
+
 /* A function of struct code_how. */
 static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
                         const char *why)
 {
     const struct image *image = ctx;
-    const struct symbol *symbol = image_symbol(image, addr);
-    const char *name = symbol != NULL ? symbol->name : "no symbol", *word = entries_kind(kind);
-    char offset[24] = "";
+    const struct name name = name_code(image, addr);
+    const char *word = entries_kind(kind);
+    char entry[256];
 
-    if (symbol != NULL && addr != symbol->addr)
-        snprintf(offset, sizeof offset, "+0x%" PRIx64, addr - symbol->addr);
+    if (named == NULL && (options.quiet || (kind != CODE_KINDS && !options.verbose)))
+        return;
+    name_entry(image, addr, entry, sizeof entry);
     if (named != NULL)
-        fail("--entry=%s%s:%s: it cannot be that, but :%s: %s", name, offset, entries_kind(named->kind), word, why);
-    if (kind != CODE_KINDS && options.verbose)
-        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 "): entered as by --entry=%s%s:%s: %s\n", options.image,
-                name, offset, addr, name, offset, word, why);
-    if (kind == CODE_KINDS && !options.quiet)
-        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:%s\n",
-                options.image, name, offset, addr, why, name, offset,
+        fail("--entry=%s:%s: it cannot be that, but :%s: %s", printable(entry), entries_kind(named->kind), word,
+             why);
+    say_name(&name, name.offset != 0);
+    if (kind != CODE_KINDS)
+        fprintf(stderr, ": entered as by --entry=%s:%s: %s\n", printable(entry), word, why);
+    else
+        fprintf(stderr, " has no rows: %s; say it by --entry=%s:%s\n", why, printable(entry),
                 image->abi == SFU_ARM ? "call or :start; an exception's entry needs a trap hook" : "KIND");
 }
 

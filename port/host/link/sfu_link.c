@@ -560,6 +560,8 @@ struct piece {
 struct heard {
     struct piece *explained; /* those of which something has said why they have no rows */
     size_t num;
+    uint64_t *addrs; /* the same of code by its address, as code without a symbol is named */
+    size_t num_addrs;
     struct reasons *all;
 };
 
@@ -577,18 +579,33 @@ static void add_explained(struct heard *heard, const char *name, size_t size)
     heard->explained[heard->num++] = (struct piece){name, size};
 }
 
-/* An item_fn. */
-static void note_explained(void *ctx, const char *name, const char *value)
+static void add_explained_addr(struct heard *heard, uint64_t addr)
 {
-    (void)value;
-    add_explained(ctx, name, string_size(name));
+    heard->addrs = grow(heard->addrs, heard->num_addrs, sizeof *heard->addrs);
+    heard->addrs[heard->num_addrs++] = addr;
 }
 
-/* Notes the functions in TEXT, sfu-gen's messages: "...: NAME (0x..." and "...: NAME+0xN (0x...". */
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* An item_fn. VALUE is its address. */
+static void note_explained(void *ctx, const char *name, const char *value)
+{
+    add_explained(ctx, name, string_size(name));
+    add_explained_addr(ctx, strtoull(value, NULL, 0));
+}
+
+/* Notes the functions in TEXT, sfu-gen's messages: "...: NAME (0x...", "...: NAME+0xN (0x..." and "...: 0x...". */
 static void note_messages(struct heard *heard, const char *text)
 {
     const char *at;
 
+    for (at = text; at != NULL && (at = strstr(at, ": 0x")) != NULL; at++)
+        add_explained_addr(heard, strtoull(at + 2, NULL, 0));
     for (at = text; at != NULL && (at = strstr(at, " (0x")) != NULL; at++) {
         const char *name = at, *offset;
 
@@ -605,26 +622,33 @@ static void note_unreached(void *ctx, const char *name, const char *value)
     static const char why[] = "no way through the code was found to lead there";
     const struct heard *heard = ctx;
     const struct piece piece = {name, string_size(name)};
+    const uint64_t start = strtoull(value, NULL, 0), end = start + number_of(value, "\"bytes\": ");
+    const size_t to = count_up_to(heard->addrs, heard->num_addrs, sizeof *heard->addrs, 0, end - 1);
 
-    (void)value;
-    if (heard->num == 0 || bsearch(&piece, heard->explained, heard->num, sizeof piece, by_name) == NULL)
-        add_reason(heard->all, name, why, sizeof why - 1);
+    if (heard->num > 0 && bsearch(&piece, heard->explained, heard->num, sizeof piece, by_name) != NULL)
+        return;
+    if (strncmp(name, "0x", 2) == 0 && end > start && to > 0 && heard->addrs[to - 1] >= start)
+        return;
+    add_reason(heard->all, name, why, sizeof why - 1);
 }
 
 /* Finds out why functions have code without rows. */
 static void find_reasons(const struct said *said, struct reasons *all)
 {
-    struct heard heard = {NULL, 0, all};
+    struct heard heard = {NULL, 0, NULL, 0, all};
 
     each_item(said->out, "\"entries\": [", "\"reason\": \"", note_reason, all);
     each_item(said->out, "\"findings\": [", "\"what\": \"", note_reason, all);
-    each_item(said->out, "\"entries\": [", NULL, note_explained, &heard);
-    each_item(said->out, "\"findings\": [", NULL, note_explained, &heard);
+    each_item(said->out, "\"entries\": [", "\"pc\": \"", note_explained, &heard);
+    each_item(said->out, "\"findings\": [", "\"pc\": \"", note_explained, &heard);
     note_messages(&heard, said->err);
     if (heard.num > 0)
         qsort(heard.explained, heard.num, sizeof *heard.explained, by_name);
-    each_item(said->out, "\"without\": [", NULL, note_unreached, &heard);
+    if (heard.num_addrs > 0)
+        qsort(heard.addrs, heard.num_addrs, sizeof *heard.addrs, by_number);
+    each_item(said->out, "\"without\": [", "\"pc\": \"", note_unreached, &heard);
     free(heard.explained);
+    free(heard.addrs);
 }
 
 /* Says who has the reason R. */
@@ -763,14 +787,20 @@ static void forget_last(void)
     memset(&last, 0, sizeof last);
 }
 
-/* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. What sfu-gen
- * has said of them names addresses of code. */
+/* Whether what sfu-gen has said names addresses of code: a message, or code without a symbol. */
+static bool names_addresses(const struct said *said)
+{
+    return (said->err != NULL && said->err[0] != '\0') ||
+           (said->out != NULL && strstr(said->out, "{\"function\": \"0x") != NULL);
+}
+
+/* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. */
 static bool take_last(const struct linked *now, uint64_t addr)
 {
     uint64_t code;
 
     if (last.linked.image == NULL || !moved_only(&last.linked, now, &code) ||
-        (code != 0 && last.said.err != NULL && last.said.err[0] != '\0') ||
+        (code != 0 && names_addresses(&last.said)) ||
         !moved_tables(last.tables, last.size, now->image->big, last.addr, addr, code))
         return false;
     last.addr = addr;

@@ -401,9 +401,21 @@ static size_t *list_frames(const struct lint *lint, bool all, int (*order)(const
     return list;
 }
 
+/* What function I is called, as it may be printed: its name, or its place. It stays until the next call. */
 static const char *function_name(const struct lint *lint, size_t i)
 {
-    return lint->functions[i].name[0] != '\0' ? lint->functions[i].name : "no symbol";
+    static char place[IMAGE_PLACE];
+    const struct lint_function *f = &lint->functions[i];
+
+    return printable(f->name[0] != '\0' ? f->name : image_name_place(&lint->image, f->start, place));
+}
+
+/* Prints what function F is called, and its address. */
+static void say_function(const struct lint *lint, const struct lint_function *f)
+{
+    printf("%s", function_name(lint, (size_t)(f - lint->functions)));
+    if (f->name[0] != '\0')
+        printf(" (0x%" PRIx64 ")", f->start);
 }
 
 /* The bytes that function I adds to the path that its depth is of. */
@@ -472,8 +484,9 @@ static void say_bare(const struct lint *lint)
     for (i = 0; i < shown(num); i++) {
         const struct lint_function *f = list[i];
 
-        printf("  %9" PRIu64 "  %s (0x%" PRIx64 "): %s: %s\n", f->bytes - f->covered,
-               f->name[0] != '\0' ? printable(f->name) : "no symbol", f->start, f->reason, f->why);
+        printf("  %9" PRIu64 "  ", f->bytes - f->covered);
+        say_function(lint, f);
+        printf(": %s: %s\n", f->reason, f->why);
     }
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
@@ -514,10 +527,11 @@ static void say_frame_sizes(const struct lint *lint)
     size_t *list = list_frames(lint, true, by_frame, &num);
 
     printf("  bytes of stack by frame; +: at least, because SP is computed\n");
-    for (i = 0; i < shown(num); i++)
-        printf("  %9" PRIu64 "%c %s (0x%" PRIx64 ")\n", lint->frames[list[i]].bytes,
-               lint->frames[list[i]].dynamic ? '+' : ' ', printable(function_name(lint, list[i])),
-               lint->functions[list[i]].start);
+    for (i = 0; i < shown(num); i++) {
+        printf("  %9" PRIu64 "%c ", lint->frames[list[i]].bytes, lint->frames[list[i]].dynamic ? '+' : ' ');
+        say_function(lint, &lint->functions[list[i]]);
+        putchar('\n');
+    }
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
     free(list);
@@ -528,11 +542,11 @@ static void say_path(const struct lint *lint, size_t i)
 {
     const struct lint_frame *frames = lint->frames;
 
-    printf("  %9" PRIu64 "%c %s %" PRIu64, frames[i].depth, frames[i].least ? '+' : ' ',
-           printable(function_name(lint, i)), own_bytes(lint, i));
+    printf("  %9" PRIu64 "%c %s %" PRIu64, frames[i].depth, frames[i].least ? '+' : ' ', function_name(lint, i),
+           own_bytes(lint, i));
     while (frames[i].deepest != i) {
         i = frames[i].deepest;
-        printf(" > %s %" PRIu64, printable(function_name(lint, i)), own_bytes(lint, i));
+        printf(" > %s %" PRIu64, function_name(lint, i), own_bytes(lint, i));
     }
     putchar('\n');
 }
@@ -544,9 +558,9 @@ static void say_cycles(const struct lint *lint)
     if (lint->num_cycles > 0)
         printf("  bytes of stack that each round of recursion takes\n");
     for (i = 0; i < shown(lint->num_cycles); i++) {
-        printf("  %9" PRIu64 "  %s", lint->cycles[i].bytes, printable(function_name(lint, lint->cycles[i].first)));
+        printf("  %9" PRIu64 "  %s", lint->cycles[i].bytes, function_name(lint, lint->cycles[i].first));
         for (at = lint->frames[lint->cycles[i].first].next;; at = lint->frames[at].next) {
-            printf(" > %s", printable(function_name(lint, at)));
+            printf(" > %s", function_name(lint, at));
             if (at == lint->cycles[i].first)
                 break;
         }

@@ -2382,6 +2382,49 @@ def entries_without_rows():
     must(re.search(r"handle\+0x0 .*: \d+ bytes have no row: entries meet here that differ in how far SP is", log), log)
 
 
+UNNAMED = """.text\n.globl _start\n.type _start, @function\n_start: call f\n1: jmp 1b\n.size _start, . - _start
+    .type f, @function\nf: push %rbx\ncall g\npop %rbx\nret\n.size f, . - f
+    .balign 16 # an entry without a symbol, of which nothing shows how the CPU enters it
+.Lunnamed: push %rax\nmov %rsp, %rdi\ncall g\n1: hlt\njmp 1b
+    .balign 16\n.type g, @function\ng: ret\n.size g, . - g
+    .section .text.other, "ax"\npush %rax\ncall g\n1: hlt\njmp 1b
+    .section .text.twins, "ax"\ntwin: push $1\ncld\ncall g\n1: hlt\njmp 1b"""
+TWIN = ".section .text.twins, \"ax\"\ntwin: push $0\ncld\ncall g\n1: hlt\njmp 1b\n"
+
+
+def entries_unnamed():
+    """Code without a symbol has its address, and its distance from the symbol before it; --entry takes both. So is it
+    with symbols that two pieces of code have."""
+    image = WORK + "/unnamed"
+    write(image + ".ld", b"SECTIONS { . = 0x401000; .text : { *(.text) } .other : { *(.text.other) } "
+                         b".twins : { *(.text.twins) } }")
+    for name, lines in (("a", UNNAMED + "\n.globl g"), ("b", TWIN)):
+        write(image + name + ".s", (lines + "\n").encode())
+        run("as", image + name + ".s", "-o", image + name + ".o")
+    run("ld", "-T", image + ".ld", image + "a.o", image + "b.o", "-o", image)
+    twins = [int(at, 16) for at in re.findall(r"(?m)^(\w+) t twin$", run("nm", "-n", image)[0])]
+    where = addresses_of(image)
+    entry, other = (where["f"] + 15) // 16 * 16, where["g"] + 1
+    called = "%#x (f+%#x)" % (entry, entry - where["f"])
+    out, said = gen.gen("--size", "--json", "--find", image)
+    pieces = {piece["function"]: int(piece["pc"], 16) for piece in json.loads(out)["without"]}
+    must(pieces.pop("twin") == twins[0] and pieces == {called: entry, "%#x" % other: other}, out)
+    for twin in twins:
+        must("twin (%#x) has no rows: " % twin in said and "; say it by --entry=%#x:KIND" % twin in said, said)
+    said = gen.gen("--size", "--find", "--entry=twin", image, status=1)[1]
+    must("--entry=twin: code at several addresses has this symbol: name the code by its address, as in %#x" % twins[0]
+         in said, said)
+    made = {}
+    for text in ("f+%#x" % (entry - where["f"]), "f+%d" % (entry - where["f"]), "%#x" % entry, "%d" % entry):
+        for kind in ("trap", "error"):
+            gen.gen("-q", "--address=0", "--find", "--entry=%s:%s" % (text, kind), "-o", image + ".out", image)
+            made.setdefault(kind, set()).add(read(image + ".out"))
+        must("vectors begin at a symbol" in gen.gen("--size", "--entry=%s:vectors/16" % text, image, status=1)[1], text)
+    must(len(made["trap"]) == len(made["error"]) == 1 and made["trap"] != made["error"], "they differ")
+    said = gen.gen("-v", "--size", "--entry=%#x:error" % entry, image)[1]
+    must("%s: 1 bytes have no row: " % called not in said, said)
+
+
 ARM_SWITCH = """push {r4, BP, lr}\n.cfi_def_cfa_offset 12\n.cfi_offset FPN, -8\n.cfi_offset 14, -4\nmov r2, sp
         str r2, [r0]\nmov sp, r1\npop {r4, BP, pc}"""
 SWITCH = {
@@ -2483,6 +2526,7 @@ def test_trust():
         test("%s entries said in two ways" % cpu, entries_same, cpu)
     test("entries that are refused", entries_refused)
     test("entries without rows", entries_without_rows)
+    test("entries without a symbol of their own", entries_unnamed)
     for cpu in ("riscv64", "riscv32"):
         for kind in ("trap", "scratch", "tp"):
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)

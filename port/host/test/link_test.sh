@@ -262,6 +262,31 @@ why() {
         grep -q '^sfu-link: why.elf: some code of after has no rows: no way through the code was found' why.log
 }
 test "code without rows, with the reason" why
+
+# Code without a symbol is named by its address, and how far it is behind the symbol before it.
+cat >unnamed.s <<'END'
+    .text
+    .type known, @function
+known:
+    ret
+    .size known, . - known
+    push $0
+    cld
+    call known
+    hlt
+END
+gcc -c unnamed.s || exit 1
+unnamed() {
+    local place='0x[0-9a-f]+ \(known\+0x1\)'
+
+    "$link" ld -T own.ld own.o panic.o unnamed.o -o unnamed.elf 2>unnamed.log &&
+        grep -Eq "bytes of code have rows: .*; none: $place \(9\)" unnamed.log &&
+        grep -Eq "^sfu-link: unnamed.elf: some code of $place has no rows: no way through the code was found" \
+            unnamed.log &&
+        "$link" --entry=known+1:error ld -T own.ld own.o panic.o unnamed.o -o unnamed.elf 2>unnamed.log &&
+        grep -q '100.00%' unnamed.log
+}
+test "code without rows and without a symbol" unnamed
 test "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
     grep -q 'put (0x.*entered as by --entry=put:call: '"
 test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-link"

@@ -1303,7 +1303,8 @@ void abort(void) { for (;;) h(0); }
 
 def test_options():
     os.makedirs(WORK, exist_ok=True)
-    for function in (help_text, wrong_options, several_images, allowing, deterministic, text_lists, text_numbers):
+    for function in (help_text, wrong_options, several_images, allowing, deterministic, text_lists, text_unnamed,
+                     text_numbers):
         test(function.__name__.replace("_", " "), function)
     test("lost rows", lost_rows, "x86_64", objects_with_tables("x86_64"))
 
@@ -1378,6 +1379,20 @@ def text_lists():
     must(long.count("no-tables") == len(bare), "--all")
     sizes = [f["without"] for f in bare]
     must(sizes == sorted(sizes, reverse=True), "not largest first")
+
+
+def text_unnamed():
+    """Code without a symbol has its address, and its distance from the symbol before it."""
+    image = WORK + "/unnamed"
+    write(image + ".s", b""".text\n.globl _start\n.type _start, @function\n_start: call f\nret\n.size _start, . - _start
+        .type f, @function\nf: ret\n.size f, . - f\n.balign 16\npush %rax\npop %rax\nret
+        .section .text.other, "ax"\npush %rax\npop %rax\nret\n""")
+    write(image + ".ld", b"SECTIONS { . = 0x401000; .text : { *(.text) } .other : { *(.text.other) } }")
+    run("as", image + ".s", "-o", image + ".o")
+    run("ld", "-T", image + ".ld", image + ".o", "-o", image)
+    text = run(LINT, image, status=1)[0]
+    must(re.search(r"(?m)^ +\d+  0x40100\w \(f\+0x\w\): no-tables: ", text), text)
+    must(re.search(r"(?m)^ +\d+  0x4010\w\w: no-tables: ", text) and "  f (0x401006): no-tables: " in text, text)
 
 
 def text_numbers():
