@@ -146,11 +146,13 @@ static bool set_abi(struct image *image, const struct registers *registers)
 static const struct registers other_32 = {.name = "another CPU", .word = 4, .code_unit = 1},
                               other_64 = {.name = "another CPU", .word = 8, .code_unit = 1};
 
-/* Which of sfu's ABIs the header names, if any. */
+/* Which of sfu's ABIs the header names, if any. QEMU's dump of a 32-bit machine whose memory reaches up to 4 GiB is a
+ * file of 64 bits: its addresses have 32 all the same. */
 static bool find_abi(struct image *image)
 {
     const GElf_Ehdr *header = &image->header;
-    unsigned word = gelf_getclass(image->elf) == ELFCLASS64 ? 8 : 4;
+    const bool small = header->e_type == ET_CORE && header->e_machine == EM_386;
+    unsigned word = gelf_getclass(image->elf) == ELFCLASS64 && !small ? 8 : 4;
     const struct registers *registers =
         abi_of_machine(header->e_machine, header->e_ident[EI_DATA] == ELFDATA2MSB, word);
 

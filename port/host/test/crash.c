@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A process that ends in a core: a function that libc calls back, a signal handler, a leaf; with -DTHREADS another
- * thread, with -DPLAIN no signal handler. -DBARE: without libc.
+ * thread, with -DPLAIN no signal handler, with -DINFO one that gets a siginfo, with -DINT3 one of x86's breakpoint.
+ * -DBARE: without libc.
  */
 #ifdef BARE
 #define step __attribute__((noinline))
@@ -73,6 +74,14 @@ step static void crash(int n)
     value += array[n] + inlined(n);
 }
 
+#ifdef INT3
+#define FIRST SIGTRAP
+#define CAUSE __asm__ volatile("int3")
+#else
+#define FIRST SIGUSR1
+#define CAUSE raise(FIRST)
+#endif
+
 /* The first signal comes in the middle of qsort; in its handler comes the second, which ends the process. */
 #ifndef PLAIN
 static void handler(int number)
@@ -89,7 +98,7 @@ static int compare(const void *a, const void *b)
 #ifdef PLAIN
         crash(3);
 #else
-        raise(SIGUSR1);
+        CAUSE;
 #endif
     }
     return *(const int *)a - *(const int *)b;
@@ -132,7 +141,14 @@ int main(void)
     usleep(100000); /* the other one should be in its sleep, which makes its trace the longer */
 #endif
 #ifndef PLAIN
-    signal(SIGUSR1, handler);
+#ifdef INFO
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+
+    action.sa_handler = handler;
+    sigaction(FIRST, &action, NULL);
+#else
+    signal(FIRST, handler);
+#endif
 #endif
     sort();
     return value;

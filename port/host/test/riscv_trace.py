@@ -57,17 +57,21 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Machine:
-    """Runs IMAGE, for two seconds at most before it is asked."""
+def virt(bits):
+    return ["qemu-system-riscv%d" % bits, "-M", "virt", "-bios", "none"]
 
-    def __init__(self, bits, image):
+
+class Machine:
+    """Runs IMAGE by the words QEMU."""
+
+    def __init__(self, qemu, image):
         self.port, self.path = free_port(), WORK + "/monitor"
         if os.path.exists(self.path):
             os.remove(self.path)
         self.process = subprocess.Popen(
-            ["qemu-system-riscv%d" % bits, "-M", "virt", "-bios", "none", "-kernel", image, "-m", "16M", "-display",
-             "none", "-serial", "none", "-gdb", "tcp:localhost:%d" % self.port, "-monitor",
-             "unix:%s,server=on,wait=off" % self.path], stdin=subprocess.DEVNULL)
+            [*qemu, "-kernel", image, "-m", "16M", "-display", "none", "-serial", "none", "-gdb",
+             "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.path],
+            stdin=subprocess.DEVNULL)
 
     def monitor(self, command):
         end = time.monotonic() + LIMIT
@@ -87,14 +91,14 @@ class Machine:
                 must(time.monotonic() < end, "QEMU has no monitor")
                 time.sleep(0.05)
 
-    def settle(self, image):
+    def settle(self, image, nm="riscv64-linux-gnu-nm"):
         """Waits until it is in the leaf, and stops it."""
         end = time.monotonic() + LIMIT
         low, size = next((int(a, 16), int(s, 16)) for a, s in re.findall(
-            r"(\w+) (\w+) T leaf", run("riscv64-linux-gnu-nm", "-S", image)))
+            r"(\w+) (\w+) T leaf", run(nm, "-S", image)))
         while True:
             self.monitor("stop")
-            pc = int(re.search(r"pc +([0-9a-f]+)", self.monitor("info registers"))[1], 16)
+            pc = int(re.search(r"(?:pc +|EIP=)([0-9a-f]+)", self.monitor("info registers"))[1], 16)
             if low < pc < low + size - 2:
                 return pc
             must(time.monotonic() < end, "it is at 0x%x" % pc)
@@ -149,11 +153,16 @@ def segments(core):
 
 
 def log_of(bits, core, registers):
-    """A console's log with a dump of the same (port/print/sfu_dump.h)."""
+    """A console's log with a dump of CORE."""
     value = {name: int(re.search(r"\b%s +([0-9a-f]+)" % name, registers)[1], 16)
              for name in ("pc", "x1/ra", "x2/sp", "x8/s0")}
-    lines = ["begin %x exact" % (0x81 if bits == 64 else 0x82),
-             "r pc %x sp %x fp %x ra %x" % tuple(value[name] for name in ("pc", "x2/sp", "x8/s0", "x1/ra"))]
+    return dump_log(core, 0x81 if bits == 64 else 0x82,
+                    *(value[name] for name in ("pc", "x2/sp", "x8/s0", "x1/ra")))
+
+
+def dump_log(core, abi, pc, sp, fp, ra):
+    """A console's log with a dump of CORE and of these registers (port/print/sfu_dump.h)."""
+    lines = ["begin %x exact" % abi, "r pc %x sp %x fp %x ra %x" % (pc, sp, fp, ra)]
     count = 0
     for addr, data in segments(core):
         for i in range(0, len(data), 64):
@@ -174,7 +183,7 @@ def names(frames):
 
 def machine(bits, paging):
     image = build(bits, paging)
-    m = Machine(bits, image)
+    m = Machine(virt(bits), image)
     core = "%s/guest-%d-%d.core" % (WORK, bits, paging)
     try:
         pc = m.settle(image)
@@ -220,7 +229,7 @@ def other_class():
     """An image of the other width: the stub's registers, and a core's, are refused."""
     images = {bits: build(bits, 0) for bits in (64, 32)}
     for bits, said in ((64, "registers of 64 bits, but the image is for riscv32"), (32, "fewer registers than")):
-        m = Machine(bits, images[bits])
+        m = Machine(virt(bits), images[bits])
         core = "%s/class-%d.core" % (WORK, bits)
         try:
             m.settle(images[bits])
@@ -308,4 +317,5 @@ def main():
     finish()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -259,6 +259,12 @@ suite-host-trace-riscv: build/tools/sfu-trace | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-riscv python3 port/host/test/riscv_trace.py
 
+CHECK += host-trace-i386
+.PHONY: suite-host-trace-i386
+suite-host-trace-i386: build/tools/sfu-trace
+	@test/tools/toolchain/install.sh bare m32
+	@test/run.sh host-trace-i386 python3 port/host/test/i386_trace.py
+
 CHECK += host-trace-cortexm
 .PHONY: suite-host-trace-cortexm
 suite-host-trace-cortexm: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)

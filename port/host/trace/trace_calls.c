@@ -21,7 +21,7 @@ static uint64_t number_before(const uint8_t *end, unsigned size, bool big)
 }
 
 /* call rel32; or call of a register or of memory, ff /2, with its ModRM byte, SIB byte and displacement. */
-static bool amd64_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool x86_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
 {
     unsigned size;
 
@@ -167,8 +167,12 @@ bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call
     if (code == NULL)
         return false;
     memcpy(bytes + 8 - have, code, have);
-    if (abi == SFU_AMD64)
-        return amd64_call(bytes + 8, ra, call);
+    if (abi == SFU_AMD64 || abi == SFU_I386) {
+        const bool is_call = x86_call(bytes + 8, ra, call);
+
+        call->target &= abi == SFU_I386 ? UINT32_MAX : UINT64_MAX;
+        return is_call;
+    }
     if (abi_is_aarch64(abi))
         return aarch64_call(bytes + 8, ra, call);
     if (abi == SFU_S390X)

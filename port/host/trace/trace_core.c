@@ -104,7 +104,7 @@ static bool may_start_at(struct trace_image *image, uint64_t addr)
     return at <= addr;
 }
 
-/* Whether the instruction that ends before PC is x86_64's int3 (0xcc, or 0xcd 3), as far as that is known. A debugger
+/* Whether the instruction that ends before PC is x86's int3 (0xcc, or 0xcd 3), as far as that is known. A debugger
  * has put the PC back to the place of its own breakpoint, and what it writes is the program's own code. Behind a
  * breakpoint of the program it has left the PC; but at the start of a function it is rather its own, because linkers
  * fill the space between functions with 0xcc. */
@@ -129,7 +129,8 @@ static void put_back(const struct core *core, struct trace_space *space, struct 
 {
     uint64_t *pc = &thread->regs.value[REGISTER_PC];
 
-    if (thread->passed > 0 && (space->abi != SFU_AMD64 || is_behind_int3(core, space, *pc)))
+    if (thread->passed > 0 &&
+        ((space->abi != SFU_AMD64 && space->abi != SFU_I386) || is_behind_int3(core, space, *pc)))
         *pc -= thread->passed;
     thread->passed = 0;
 }

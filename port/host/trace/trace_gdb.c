@@ -63,6 +63,7 @@ struct stub {
     size_t reply_size;
     struct block blocks[BLOCKS];
     unsigned next;  /* block to be replaced */
+    bool is_wide;   /* its registers have 64 bits, of an image of 32 */
     bool described; /* the stub has been asked which registers there are: */
     bool has_psp;
     uint64_t psp;
@@ -423,27 +424,49 @@ static void read_stub_psp(struct stub *s, struct thread_registers *regs)
         regs->psp = load_number(bytes, 4, false);
 }
 
+/* Whether the stub gives a program of 32-bit x86 the registers of 64 bits, as qemu-system-x86_64 does. */
+static bool is_wide_x86(struct stub *s)
+{
+    char *text;
+
+    if (s->abi != SFU_I386)
+        return false;
+    if (!s->described) {
+        text = read_annex(s, "target.xml");
+        s->is_wide = text != NULL && strstr(text, "<architecture>i386:x86-64</architecture>") != NULL;
+        s->described = true;
+        free(text);
+    }
+    return s->is_wide;
+}
+
 static void read_stub_registers(struct stub *s, struct thread_registers *regs)
 {
+    /* eax to edi, and eip, in the order of amd64's packet. */
+    static const int8_t wide_x86[NUM_REGISTERS] = {0,  2,  3,  1,  7,  6,  4,  5,  -1, -1, -1,
+                                                   -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                                   -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 16};
     const struct registers *r = abi_registers(s->abi);
+    const bool wide = is_wide_x86(s);
+    const unsigned word = wide ? 8 : r->word;
     size_t size;
     unsigned reg;
 
     memset(regs, 0, sizeof *regs);
     if (ask(s, "g")[0] == 'E')
         fail_stub(s, "the registers cannot be read");
-    size = strlen(s->reply) / (2u * r->word);
+    size = strlen(s->reply) / (2u * word);
     if (s->abi == SFU_RISCV32 && size == 2 * RISCV_REGISTERS)
         fail_stub(s, "registers of 64 bits, but the image is for riscv32");
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
-        int at = r->gdb[reg];
+        int at = wide ? wide_x86[reg] : r->gdb[reg];
         uint8_t bytes[8];
 
         if (at < 0)
             continue;
         if ((size_t)at >= size)
             fail_stub(s, "fewer registers than the image's CPU has");
-        regs->known[reg] = from_hex(s->reply + 2 * r->word * at, bytes, r->word);
+        regs->known[reg] = from_hex(s->reply + 2 * word * (size_t)at, bytes, word);
         if (regs->known[reg])
             regs->value[reg] = load_number(bytes, r->word, r->big);
     }

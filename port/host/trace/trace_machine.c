@@ -131,10 +131,11 @@ static bool guess_sizes(struct core *core)
     static const struct {
         uint8_t kind, page, width;
     } sizes[] = {{PAGING_X86_64, 12, 48},  {PAGING_X86_64, 12, 57},  {PAGING_AARCH64, 12, 48},
-                 {PAGING_AARCH64, 12, 39}, {PAGING_AARCH64, 14, 47}, {PAGING_AARCH64, 14, 48},
-                 {PAGING_AARCH64, 14, 36}, {PAGING_AARCH64, 16, 48}, {PAGING_AARCH64, 16, 42},
-                 {PAGING_AARCH64, 16, 52}, {PAGING_S390X, 12, 64},   {PAGING_RISCV, 12, 32},
-                 {PAGING_RISCV, 12, 39},   {PAGING_RISCV, 12, 48},   {PAGING_RISCV, 12, 57}};
+                 {PAGING_I386, 12, 32},    {PAGING_I386, 12, 36},    {PAGING_AARCH64, 12, 39},
+                 {PAGING_AARCH64, 14, 47}, {PAGING_AARCH64, 14, 48}, {PAGING_AARCH64, 14, 36},
+                 {PAGING_AARCH64, 16, 48}, {PAGING_AARCH64, 16, 42}, {PAGING_AARCH64, 16, 52},
+                 {PAGING_S390X, 12, 64},   {PAGING_RISCV, 12, 32},   {PAGING_RISCV, 12, 39},
+                 {PAGING_RISCV, 12, 48},   {PAGING_RISCV, 12, 57}};
     struct paging *p = &core->memory.paging;
     unsigned round;
     bool code, stack;
@@ -157,13 +158,16 @@ static bool guess_sizes(struct core *core)
     return false;
 }
 
-/* An address of x86_64 has 48 or 57 bits, and one half of those of aarch64 at most 52. */
+/* An address of x86_64 has 48 or 57 bits, and one half of those of aarch64 at most 52. On i386, 36 says that the tables
+ * are those of PAE. */
 static bool is_width(const struct core *core)
 {
     const struct paging *p = &core->memory.paging;
 
     if (p->kind == PAGING_RISCV)
         return p->width == 0 || is_riscv_width(core, p->width);
+    if (p->kind == PAGING_I386)
+        return p->width == 32 || p->width == 36;
     return p->kind == PAGING_X86_64 ? p->width == 48 || p->width == 57 : p->width <= 52;
 }
 
@@ -171,9 +175,8 @@ static void set_by_option(struct core *core)
 {
     struct paging *p = &core->memory.paging;
 
-    if (core->image.abi == SFU_I386)
-        report_fail("--page-table: page tables of i386 are not read");
     p->kind = core->image.abi == SFU_AMD64    ? PAGING_X86_64
+              : core->image.abi == SFU_I386   ? PAGING_I386
               : core->image.abi == SFU_S390X  ? PAGING_S390X
               : abi_is_riscv(core->image.abi) ? PAGING_RISCV
                                               : PAGING_AARCH64;

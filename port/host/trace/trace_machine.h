@@ -23,6 +23,7 @@ enum paging_kind {
     PAGING_X86_64,  /* Intel's manual, volume 3, 4.5: 4 or 5 levels, pages of 4 KiB, 2 MiB and 1 GiB */
     PAGING_AARCH64, /* Arm's manual, D8: pages of 4, 16 and 64 KiB, and blocks */
     PAGING_S390X,   /* z/Architecture, 3-40: segment and region tables, pages of 4 KiB, 1 MiB and 2 GiB */
+    PAGING_I386,    /* Intel's manual, volume 3, 4.3 and 4.4: 2 levels, or 3 (PAE), pages of 4 KiB and 4 or 2 MiB */
     PAGING_RISCV    /* The RISC-V Instruction Set Manual, volume II: Sv32, Sv39, Sv48, Sv57 */
 };
 
@@ -45,7 +46,7 @@ struct paging {
 
 /* What a CPU's control registers say, as far as a dump has them. */
 struct paging_registers {
-    bool has_x86_64, has_s390x;
+    bool has_x86_64, has_i386, has_s390x;
     uint64_t cr0, cr3, cr4;
     uint64_t psw_mask, prefix, control[16];
 };

@@ -13,7 +13,7 @@ enum {
     ARM_PAC_MASK = 0x406,
     S390X_CONTROL = 0x304,
     S390X_PREFIX = 0x305,
-    QEMU_CR = 392, /* QEMU's struct of x86_64: CR0 to CR4 */
+    QEMU_CR = 392, /* QEMU's struct of x86, of 64 and 32 bits: CR0 to CR4 */
     MAX_THREADS = 65536,
     SIGINFO = 0x53494749,
     SIGINFO_LEAST = 24,
@@ -211,18 +211,20 @@ static bool read_s390x(struct core_notes *notes, const struct note *n)
     return true;
 }
 
-/* Those of x86_64 come in the order of the threads, behind all of them. */
+/* Those of x86 come in the order of the threads, behind all of them. */
 static bool read_qemu(struct core_notes *notes, const struct note *n)
 {
+    const bool i386 = notes->abi == SFU_I386;
     struct paging_registers *control;
 
-    if (notes->abi != SFU_AMD64 || notes->num_qemu == notes->num_threads || n->size < QEMU_CR + 5 * 8)
+    if ((notes->abi != SFU_AMD64 && !i386) || notes->num_qemu == notes->num_threads || n->size < QEMU_CR + 5 * 8)
         return true;
     control = &notes->threads[notes->num_qemu++].control;
     control->cr0 = note_word(n, QEMU_CR);
     control->cr3 = note_word(n, QEMU_CR + 24);
     control->cr4 = note_word(n, QEMU_CR + 32);
-    control->has_x86_64 = true;
+    control->has_x86_64 = !i386;
+    control->has_i386 = i386;
     return true;
 }
 

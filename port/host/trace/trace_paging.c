@@ -7,14 +7,20 @@ enum { ENTRY = 8, SMALL_ENTRY = 4 };
 
 /* ---- Entries --------------------------------------------------------------------------------------------------- */
 
-static bool read_page_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
+/* An entry of SIZE bytes, with the upper ones 0. */
+static bool read_small_entry(const struct paging *p, uint64_t table, uint64_t index, unsigned size, uint64_t *entry)
 {
     uint8_t bytes[ENTRY];
 
-    if (table > UINT64_MAX - ENTRY * index - ENTRY || !p->read(p->ctx, table + ENTRY * index, bytes, sizeof bytes))
+    if (table > UINT64_MAX - size * index - size || !p->read(p->ctx, table + size * index, bytes, size))
         return false;
-    *entry = load_number(bytes, sizeof bytes, p->big);
+    *entry = load_number(bytes, size, p->big);
     return true;
+}
+
+static bool read_page_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
+{
+    return read_small_entry(p, table, index, ENTRY, entry);
 }
 
 /* Bits LOW and above it, up to below HIGH (at most 64). */
@@ -65,6 +71,48 @@ static bool translate_x86_64(const struct paging *p, uint64_t addr, uint64_t *ph
             return false;
         table = entry & bits(X86_PAGE, 52);
         if (large || shift == X86_PAGE)
+            break;
+    }
+    *physical = page_at(table, shift, addr);
+    return true;
+}
+
+/* ---- i386 ------------------------------------------------------------------------------------------------------ */
+
+enum { I386_WIDTH = 32, I386_PAE_WIDTH = 36, I386_BITS = 10, I386_LARGE = 22, I386_PAE_TOP = 30 };
+
+/* Where a large page of 4 MiB is: bits 13 to 20 are those above 32 of its address. */
+static uint64_t i386_large(uint64_t entry)
+{
+    return (entry & bits(I386_LARGE, 32)) | (entry & bits(13, 21)) << 19;
+}
+
+/* Two levels of entries of 4 bytes. Or, if WIDTH is that of PAE, three of 8 bytes: the first has 4 entries, and is
+ * aligned to 32 bytes. */
+static bool translate_i386(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    const bool pae = p->width == I386_PAE_WIDTH;
+    const unsigned step = pae ? X86_BITS : I386_BITS;
+    uint64_t table = p->root & bits(pae ? 5 : X86_PAGE, 32), entry;
+    unsigned shift;
+
+    if (addr > UINT32_MAX) {
+        *left = UINT64_MAX - addr + 1;
+        return false;
+    }
+    for (shift = pae ? I386_PAE_TOP : I386_LARGE;; shift -= step) {
+        const bool may_be_large = shift > X86_PAGE && shift < I386_PAE_TOP;
+
+        *left = left_in(shift, addr);
+        if (!read_small_entry(p, table, addr >> shift & bits(0, step), pae ? ENTRY : SMALL_ENTRY, &entry) ||
+            !(entry & X86_PRESENT))
+            return false;
+        table = entry & bits(X86_PAGE, 52);
+        if (may_be_large && (entry & X86_LARGE)) {
+            table = pae ? table : i386_large(entry);
+            break;
+        }
+        if (shift == X86_PAGE)
             break;
     }
     *physical = page_at(table, shift, addr);
@@ -205,14 +253,9 @@ enum {
 
 static bool read_riscv_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
 {
-    uint8_t bytes[SMALL_ENTRY];
-
     if (p->width != 32)
         return read_page_entry(p, table, index, entry) && (*entry & bits(54, 61)) == 0; /* reserved */
-    if (!p->read(p->ctx, table + SMALL_ENTRY * index, bytes, sizeof bytes))
-        return false;
-    *entry = load_number(bytes, sizeof bytes, p->big);
-    return true;
+    return read_small_entry(p, table, index, SMALL_ENTRY, entry);
 }
 
 /* Where the entry of a page, or of a large one of 2^SHIFT bytes, leads. Bit 63: Svnapot, which only small pages
@@ -294,6 +337,11 @@ void paging_set(struct paging *paging, const struct paging_registers *regs)
         paging->root = regs->cr3;
         paging->width = regs->cr4 >> 12 & 1 ? 57 : 48;
     }
+    if (regs->has_i386) { /* CR0.PG, CR4.PAE */
+        paging->kind = regs->cr0 >> 31 & 1 ? PAGING_I386 : PAGING_OFF;
+        paging->root = regs->cr3;
+        paging->width = regs->cr4 >> 5 & 1 ? I386_PAE_WIDTH : I386_WIDTH;
+    }
     if (regs->has_s390x)
         set_s390x(paging, regs);
 }
@@ -313,6 +361,8 @@ bool paging_translate(const struct paging *paging, uint64_t addr, uint64_t *phys
     switch (paging->kind) {
     case PAGING_X86_64:
         return translate_x86_64(paging, addr, physical, left);
+    case PAGING_I386:
+        return translate_i386(paging, addr, physical, left);
     case PAGING_AARCH64:
         return translate_aarch64(paging, addr, physical, left);
     case PAGING_S390X:

@@ -13,7 +13,7 @@ bool linux_is_behind(uint8_t abi, uint64_t signal)
     return abi == SFU_S390X && (signal == SIGILL || signal == SIGTRAP || signal == SIGFPE);
 }
 
-/* What Linux says of the instruction: its address on s390x; on x86_64 that it was int3 or int $4. A signal that
+/* What Linux says of the instruction: its address on s390x; on x86 that it was int3 or int $4. A signal that
  * somebody has sent, and a single step, leave the PC at the next instruction to run. */
 uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_t pc)
 {
@@ -21,7 +21,7 @@ uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_
     uint64_t signal = load_number(info, 4, big), code = load_number(info + INFO_CODE, 4, big);
     uint64_t addr = load_number(info + INFO_ADDR, 8, big);
 
-    if (abi == SFU_AMD64)
+    if (abi == SFU_AMD64 || abi == SFU_I386)
         return code == SI_KERNEL &&
                ((signal == SIGTRAP && vector == BREAKPOINT) || (signal == SIGSEGV && vector == OVERFLOW));
     if (!linux_is_behind(abi, signal) || code == 0 || code >> 31 != 0 || (signal == SIGTRAP && code != TRAP_BRKPT))

@@ -216,6 +216,8 @@ static bool read_all(const struct trace_process *process, uint64_t addr, uint8_t
 /* The kernel's own image in a process is whole in memory. */
 static void place_vdso(const struct trace_process *process)
 {
+    const struct registers *r = process_registers(process);
+    const bool wide = r->word == 8;
     uint8_t header[64], *bytes;
     struct trace_image *image = NULL;
     char name[64], error[300];
@@ -224,10 +226,10 @@ static void place_vdso(const struct trace_process *process)
 
     if (process->notes->vdso == 0 || !process->read(process->ctx, process->notes->vdso, header, sizeof header))
         return;
-    size = load_number(header + 40, 8, process_registers(process)->big);
+    size = load_number(header + (wide ? 40 : 32), r->word, r->big); /* the section headers are its end */
     if (size > MAX_VDSO)
         return;
-    size += 64 * load_number(header + 60, 2, process_registers(process)->big);
+    size += (wide ? 64u : 40u) * load_number(header + (wide ? 60 : 48), 2, r->big);
     bytes = zeroed((size_t)size, 1);
     fd = memfd_create("vdso", MFD_CLOEXEC);
     if (fd >= 0 && read_all(process, process->notes->vdso, bytes, size) &&

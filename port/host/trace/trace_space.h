@@ -75,7 +75,8 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
 /* Sets PC, SP, FP and, if it is not 0, RA to what VALUES has, in this order. */
 void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *values);
 
-/* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
+/* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's or i386's for a handler without
+ * SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
 /* Whether SIGNAL is one that leaves the PC behind the instruction that made it: of s390x. */
@@ -91,6 +92,10 @@ uint64_t linux_passed_unsure(const struct trace_space *space, uint64_t signal, u
 /* The trap hook for such frames, and the registers that are saved there. */
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
                struct sfu_interrupted *interrupted);
+/* Whether the step from FROM to TO, whose PC is exact, has crossed such a frame: sets *TRAP to where linux_saved finds
+ * its registers. BY_ROW: by CFI, which does not know that the PC lies behind its instruction; TO is put right. */
+bool linux_crossed(const struct trace_space *space, const struct sfu_frame *from, bool by_row, struct sfu_frame *to,
+                   uint64_t *trap);
 bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, uint64_t *value);
 
 /* Whether PC, a return address, is EXC_RETURN: what exception handlers of a Cortex-M return to. */

@@ -45,6 +45,7 @@ static const struct trap {
     const char *text;
 } traps[] = {
     {SFU_AMD64, 2, 0xffff, 0x0b0f, "ud2: " BUILTIN},
+    {SFU_I386, 2, 0xffff, 0x0b0f, "ud2: " BUILTIN},
     {SFU_AARCH64, 4, 0xffffffff, 0xd4200020, "brk #1: " BUILTIN},
     {SFU_AARCH64, 4, 0xffffffff, 0xd4207d00, "brk #1000: " BUILTIN},
     {SFU_AARCH64, 4, 0xffffffff, 0xd4210000, "brk #0x800: BUG() of Linux"},
@@ -61,14 +62,16 @@ static const struct trap {
     {SFU_THUMB, 2, 0xffff, 0xdeff, "udf #255: " BUILTIN},
 };
 
-/* The number of a check in clang's instruction: ud1 with it as a displacement from eax, or brk. Returns -1 if it is
- * none. */
+/* The number of a check in clang's instruction: ud1 with it as a displacement from eax, with a prefix on x86_64; or
+ * brk. Returns -1 if it is none. */
 static int check_of(uint8_t abi, const uint8_t *code)
 {
     const uint32_t word = (uint32_t)load_number(code, 4, false);
 
     if (abi == SFU_AMD64 && (word & 0xffffff) == 0xb90f67)
         return code[3] == 0x00 ? 0 : code[3] == 0x40 ? code[4] : -1;
+    if (abi == SFU_I386 && (word & 0xffff) == 0xb90f)
+        return code[2] == 0x00 ? 0 : code[2] == 0x40 ? code[3] : -1;
     if (abi_is_aarch64(abi) && (word & 0xffe0001f) == 0xd4200000 && word >> 13 == (0xd4200000u >> 13 | CHECK_KIND))
         return (int)(word >> 5 & 0xff);
     return -1;

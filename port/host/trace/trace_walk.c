@@ -318,14 +318,12 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
     const struct registers *r = abi_registers(w->space->abi);
     struct trace_space *space = w->space;
     uint64_t slot, array, sp;
-    bool old;
 
     space->saved = SAVED_NOWHERE;
     if (!w->walk.frame.interrupted)
         return;
-    if (linux_is_signal(space, from->regs.pc, &old)) {
+    if (linux_crossed(space, from, row != NULL, &w->walk.frame, &space->saved_at)) {
         space->saved = SAVED_LINUX;
-        space->saved_at = w->walk.frame.saved;
         return;
     }
     if (cortexm_is_return(space->abi, from->regs.pc)) {

@@ -5,42 +5,7 @@
  * which is 32, 39, 48 or 57, it runs in S mode in the upper half, and its stack is behind tables of all levels: only
  * they lead there. guest.ld says where it is linked.
  */
-#include <stdint.h>
-
-#define step __attribute__((noinline))
-
-typedef unsigned long word;
-
-volatile int done;
-static volatile int value = 1;
-
-step void leaf(volatile int *p);
-step void leaf(volatile int *p)
-{
-    while (!done)
-        *p = *p + 1;
-}
-
-step int recurse(int n);
-step int recurse(int n)
-{
-    volatile char array[n + 16];
-
-    array[n] = (char)n;
-    if (n == 0)
-        leaf(&value);
-    else
-        value += recurse(n - 1);
-    return array[n];
-}
-
-void kernel_main(void);
-void kernel_main(void)
-{
-    value += recurse(5);
-    for (;;) {
-    }
-}
+#include "../guest.h"
 
 #ifndef PAGING
 #define ENTER "lla sp, stack_end\n"
