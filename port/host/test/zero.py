@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """zero.py CPU: a kernel without unwind flags, without a line in its linker script and without a list of entries, which
 sfu-link links, prints right and complete traces (zero/). Prints a line for each test."""
+import functools
 import os
 import re
 import shutil
@@ -26,9 +27,9 @@ RISCV = ["qemu-system-riscv64", "-M", "virt", "-bios", "none", "-serial", "stdio
 # Compiler with its options, linker, where the image lies, QEMU.
 CPUS = {
     "x86_64": ("x86_64-linux-gnu-gcc -mno-red-zone -mgeneral-regs-only -fcf-protection=none",
-               "x86_64-linux-gnu-ld", 0x100000, ["qemu-system-x86_64", "-debugcon", "stdio"]),
+               "x86_64-linux-gnu-ld", 0x100000, ["qemu-system-x86_64", "-bios", "qboot.rom", "-debugcon", "stdio"]),
     "i386": ("x86_64-linux-gnu-gcc -m32 -mgeneral-regs-only -fcf-protection=none", "x86_64-linux-gnu-ld -m elf_i386",
-             0x100000, ["qemu-system-i386", "-debugcon", "stdio"]),
+             0x100000, ["qemu-system-i386", "-bios", "qboot.rom", "-debugcon", "stdio"]),
     "aarch64": ("aarch64-linux-gnu-gcc -mgeneral-regs-only -mstrict-align -mno-outline-atomics", "aarch64-linux-gnu-ld",
                 0x40080000, ["qemu-system-aarch64", "-M", "virt", "-cpu", "max", "-serial", "stdio"]),
     "s390x": ("s390x-linux-gnu-gcc -msoft-float -march=z196", "s390x-linux-gnu-ld", 0x10000,
@@ -60,16 +61,23 @@ HANDLERS = [["broken [interrupted]", "kernel_main", START], ["leaf [interrupted]
 NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
 
 
-def compile_all(folder, flags):
-    folder = os.path.join(WORK, folder)
-    os.makedirs(folder, exist_ok=True)
-    objects = []
-    for source in (HERE + "/kernel.c", HERE + "/" + MACHINE + ".S", DIST + "/sfu_panic.c"):
-        objects.append(os.path.join(folder, os.path.basename(source)[:-2] + ".o"))
-        run(*CC.split(), *flags, *([] if "-fpie" in flags else ["-fno-pie"]), "-ffreestanding", "-fno-stack-protector",
-            "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST, "-I" + HERE,
-            '-DMACHINE="%s.h"' % MACHINE, "-c", source, "-o", objects[-1])
-    return objects
+@functools.lru_cache(maxsize=None)
+def compile_one(source, flags):
+    """The object of SOURCE with FLAGS, a tuple. Whoever links it again does not compile it again."""
+    name = re.sub(r"\W+", "-", " ".join((os.path.basename(source), *flags)))
+    made = "%s/objects/%s.o" % (WORK, name)
+    os.makedirs(os.path.dirname(made), exist_ok=True)
+    run(*CC.split(), *flags, *([] if "-fpie" in flags else ["-fno-pie"]), "-ffreestanding", "-fno-stack-protector",
+        "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST, "-I" + HERE,
+        '-DMACHINE="%s.h"' % MACHINE, "-c", source, "-o", made)
+    return made
+
+
+def compile_all(flags):
+    """What flags define is the kernel's alone: sfu_panic.c does not know of it."""
+    own = tuple(flag for flag in flags if not flag.startswith("-D"))
+    return [compile_one(HERE + "/kernel.c", tuple(flags)), compile_one(HERE + "/" + MACHINE + ".S", tuple(flags)),
+            compile_one(DIST + "/sfu_panic.c", own)]
 
 
 def script(name, change):
@@ -117,8 +125,7 @@ def true_tables(image):
 def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
     """MARK: what stands behind an interrupted frame."""
     image = "%s/%s.elf" % (WORK, name)
-    run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags[0], flags), *more, "-o",
-        image)
+    run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags), *more, "-o", image)
     true_tables(image)
     expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag for flag in flags))
 
@@ -133,7 +140,7 @@ def made_once():
         with open(WORK + "/runs", "w", encoding="ascii"):
             pass
         run("env", "SFU_GEN=" + counted, LINK, *LD.split(), "-T", script("once.ld", ("", "")),
-            *compile_all(flags[0], flags), "-o", WORK + "/once.elf")
+            *compile_all(flags), "-o", WORK + "/once.elf")
         true_tables(WORK + "/once.elf")
         with open(WORK + "/runs", encoding="ascii") as f:
             must(f.read() == "run\n", "sfu-gen ran more than once")
@@ -142,7 +149,7 @@ def made_once():
 def no_such_mode():
     """The CPU has no S mode, which sfu_mask.h assumes: masking interrupts faults, once, and the fault has its trace."""
     image = WORK + "/mode.elf"
-    run(LINK, *LD.split(), "-T", script("mode.ld", ("", "")), *compile_all("mode", ["-O2", "-DSTOP_AT_FAULT"]), "-o",
+    run(LINK, *LD.split(), "-T", script("mode.ld", ("", "")), *compile_all(["-O2", "-DSTOP_AT_FAULT"]), "-o",
         image)
     found = traces(boot(QEMU, image, "-cpu", "sifive-e51"))
     must(found == [(["sfu_link_print", *PANIC], 1)], str(found))
