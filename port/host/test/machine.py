@@ -29,7 +29,7 @@ from trace import LIMIT, TRACE, WORK, by_gdb, by_trace, frames, free_port, retry
 
 FLAGS = {"x86_64": ["-mcmodel=kernel", "-mno-red-zone", "-mno-sse"], "aarch64": ["-mgeneral-regs-only"], "s390x": []}
 START = {"x86_64": 0x100000, "aarch64": 0x40080000, "s390x": 0x10000}
-QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-cpu", "max"],
+QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-bios", "qboot.rom", "-cpu", "max"],
         "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "max"],
         "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio"]}
 TTBR1, POOL_S390X = 0x41000000, 0x800000  # POOL of upper.h: the first table is the uppermost

@@ -35,7 +35,8 @@ SANITIZED = OUT + "/sfu-trace-sanitized"
 TC = "build/tc"
 LIMIT = 240  # seconds for anything: a hang is a failure
 QEMU = {
-    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-bios", "qboot.rom", "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+               "-append", "{}"],
     "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-semihosting-config",
                 "enable=on,target=native,arg={}"],
     "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-append", "{}"],
