@@ -16,8 +16,21 @@ set -eu
 LC_ALL=C
 export LC_ALL
 
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+here=.
+case $0 in */*) here=${0%/*} ;; esac
 list=$here/packages
+
+dry=
+if [ "${1-}" = -n ]; then
+    dry=1
+    shift
+fi
+# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed. It is asked for thousands of
+# times: no program is started for that.
+stamp=$here/../../../build/installed
+for g; do stamp=$stamp-$g; done
+# shellcheck disable=SC3013  # each sh that there is has -nt
+if [ "$stamp" -nt "$list" ] && [ "$stamp" -nt /var/lib/dpkg/status ]; then exit 0; fi
 
 say() { printf 'install.sh: %s\n' "$*" >&2; }
 
@@ -101,18 +114,9 @@ apt_install() {
 
 all_available() { [ "$(available "$@")" = "$(printf '%s\n' "$@" | sort -u)" ]; }
 
-dry=
-if [ "${1-}" = -n ]; then
-    dry=1
-    shift
-fi
 # shellcheck disable=SC2046  # words
 [ $# -gt 0 ] || set -- $(groups)
 asked=$*
-# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed. It is asked for thousands of
-# times.
-stamp=$here/../../../build/installed-$(echo "$asked" | tr ' ' -)
-[ -z "$(find "$stamp" -newer "$list" -newer /var/lib/dpkg/status 2>/dev/null)" ] || exit 0
 for g in "$@"; do
     if ! groups | grep -qx -e "$g"; then
         say "no group '$g' in $list; there are:" "$(groups | tr '\n' ' ')"
