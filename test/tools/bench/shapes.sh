@@ -80,7 +80,7 @@ defines() {
     esac
 }
 
-# What is not the same in each program is in MADE.o; work.o is kept if its source and its compiler are as they were.
+# What is not the same in each program is in MADE.own; work.o is kept if its source and its compiler are as they were.
 work() {
     kind=$1
     made=$2
@@ -93,13 +93,13 @@ work() {
     *) few=8 ;;
     esac
     "$here/shapes.py" "$kind" $few >"$source.new"
-    if ! cmp -s "$source.new" "$source" || [ ! -f "$made.o/work.o" ]; then
+    if ! cmp -s "$source.new" "$source" || [ ! -f "$made.own/work.o" ]; then
         mv "$source.new" "$source"
-        rm -f "$made.o/work.o"
+        rm -f "$made.own/work.o"
         # shellcheck disable=SC2086  # words
         case $source in
-        *.cc) "$tc/gcc16/x86_64/g++" $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
-        *) "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
+        *.cc) "$tc/gcc16/x86_64/g++" $flags "$frame_pointer" -w -c "$source" -o "$made.own/work.o" ;;
+        *) "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$source" -o "$made.own/work.o" ;;
         esac
         [ "$kind" != sites_100k ] || parts
     fi
@@ -111,7 +111,7 @@ parts() {
     # shellcheck disable=SC2086  # words
     "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$made-part.c" -o "$made-part"
     for i in 0 1 2 3 4 5 6 7 8 9; do
-        "$tc/$cpu/objcopy" --redefine-sym part=part$i "$made-part" "$made.o/part$i.o"
+        "$tc/$cpu/objcopy" --redefine-sym part=part$i "$made-part" "$made.own/part$i.o"
     done
 }
 
@@ -141,7 +141,7 @@ build() {
     made=$2
     frame_pointer=$3
     shift 3
-    mkdir -p "$made.o"
+    mkdir -p "$made.own"
     work "$kind" "$made" "$frame_pointer"
     libraries="-Wl,-z,lazy $newest"
     [ "$kind" != cxx ] || libraries="-static-libstdc++ -l:libstdc++.a $libraries"
@@ -152,22 +152,32 @@ build() {
     aligned_* | far_*) libraries="$(places "$kind") $libraries" ;;
     plt | plt_caller) libraries="$libraries -Wl,--section-start=.got.plt=0x5000000,--section-start=.data=0x5001000" ;;
     esac
-    # shellcheck disable=SC2046,SC2086  # words
+    # shellcheck disable=SC2046  # words
+    shared "$frame_pointer" $(defines "$kind") "$@"
+    # shellcheck disable=SC2086  # words
+    $gcc -no-pie -o "$made" "$shared"/*.o "$made.own"/*.o "$out/shape-O2"/*.o $libraries
+}
+
+# shared FLAG...: leaves the objects of the benchmark and its walkers in the directory $shared. Shapes that are told
+# the same share them.
+shared() {
+    shared=$out/shape-walkers/$(echo "$*" | tr -c 'A-Za-z0-9\n' -)
+    [ ! -f "$shared/small.o" ] || return 0
+    mkdir -p "$shared"
+    # shellcheck disable=SC2086  # words
     {
         for file in "$here"/bench.c "$here"/walk_fp.c "$here"/walk_sfu.c; do
-            $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") "$@" -c "$file" \
-                -o "$made.o/$(basename "$file" .c).o"
+            $gcc -std=c99 $flags "$@" -c "$file" -o "$shared/$(basename "$file" .c).o"
         done
-        $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") -Os -DBENCH_SMALL -c "$here/walk_sfu.c" \
-            -o "$made.small.o"
-        "$tc/$cpu/ld" -r -o "$made.o/small.o" "$made.small.o" "$out/shape-Os"/*.o
-        "$tc/$cpu/objcopy" --keep-global-symbol=small_walkers "$made.o/small.o"
-        $gcc -no-pie -o "$made" "$made.o"/*.o "$out/shape-O2"/*.o $libraries
+        $gcc -std=c99 $flags "$@" -Os -DBENCH_SMALL -c "$here/walk_sfu.c" -o "$shared.small.o"
+        "$tc/$cpu/ld" -r -o "$shared.new.o" "$shared.small.o" "$out/shape-Os"/*.o
+        "$tc/$cpu/objcopy" --keep-global-symbol=small_walkers "$shared.new.o" "$shared/small.o"
     }
 }
 
-# What is the same in each program.
+# What is the same in each program, or in some.
 common() {
+    rm -rf "$out/shape-walkers"
     mkdir -p "$out/shape-O2" "$out/shape-Os"
     "$here/shapes.py" restorer >"$out/shape-restorer.S"
     # shellcheck disable=SC2086  # words
@@ -183,11 +193,11 @@ common() {
 # by_qemu SHAPE: its lines. Frames are compared with the core's. What symbols say functions are is what is counted.
 by_qemu() {
     program=$out/$cpu-shape-$1
-    mkdir -p "$program.o"
+    mkdir -p "$program.own"
     work "$1" "$program" -fomit-frame-pointer
     # shellcheck disable=SC2046,SC2086  # words
     $gcc -std=c99 $flags $(defines "$1") -DBENCH_FP=0 "$here/bench.c" "$here/walk_fp.c" \
-        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static ${link:+-T $link} -o "$program" \
+        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.own/work.o" -static ${link:+-T $link} -o "$program" \
         2>"$program.log" || { cat "$program.log" >&2 && return 1; }
     [ -z "$link" ] || build/tools/sfu-gen -q "$program"
     "qemu-$cpu" "$program" none compare sfu sfu_fast sfu_fast_index sfu_fast_8k >"$program.compare" || status=1
