@@ -11,7 +11,8 @@
 #
 # -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack
 # clashes, so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned
-# stacks. sqlite3 takes longer than all of the others: it is compiled for x86_64 at -O2 alone, unless LONG is set.
+# stacks. sqlite3 takes longer than all of the others: it is there for x86_64 at -O2 alone, as ../sqlite.sh
+# compiles it, unless LONG is set.
 
 set -eu
 abi=$1
@@ -80,8 +81,10 @@ link_image() {
     fi
     ibt=
     [ "$abi-$level" != x86_64-Os ] || ibt=-Wl,-z,ibtplt
+    own=
+    [ "$3" != sqlite3 ] || own=-Wl,--unresolved-symbols=ignore-all # it lacks a file system, which step/ defines
     # shellcheck disable=SC2086  # words
-    "$gcc" -B"$1/" -nostartfiles -pie -Wl,-z,lazy $ibt -Wl,-e,"$4" "$out/$2/$3"/*.o -lm -ldl -lpthread \
+    "$gcc" -B"$1/" -nostartfiles -pie -Wl,-z,lazy $ibt $own -Wl,-e,"$4" "$out/$2/$3"/*.o -lm -ldl -lpthread \
         -o "$out/$2/$3.x"
 }
 
@@ -95,6 +98,11 @@ build() {
     entry=$2
     shift 2
     compile "$program" "$@"
+    versions
+}
+
+# versions: by each assembler, from OUT/PROGRAM/*.s.
+versions() {
     for version in v3 v2 v1; do
         case $version in
         v3) tools=$tc/$cpu ;;
@@ -138,7 +146,13 @@ build edges outermost "$here/edges.c"
 # shellcheck disable=SC2046  # words
 foreign lua5.4 main $(find "$src/lua5.4/src" -name '*.c' ! -name luac.c | sort)
 foreign zlib deflate "$src"/zlib/*.c
-if [ "$abi-$level" = x86_64-O2 ] || [ -n "${LONG:-}" ]; then
+if [ "$abi-$level" = x86_64-O2 ]; then
+    mkdir -p "$out/sqlite3"
+    "$here/../sqlite.sh" build/sqlite
+    cp build/sqlite/sqlite3.s "$out/sqlite3"
+    program=sqlite3 entry=sqlite3_open
+    versions
+elif [ -n "${LONG:-}" ]; then
     foreign sqlite3 sqlite3_open "$src/sqlite3/sqlite3.c"
 fi
 rm -rf "$out"/kept "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/edges "$out"/include "$out"/v?/*/

@@ -276,7 +276,12 @@ lua)
 sqlite)
     cc+=("-I$src/sqlite3" -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double
         -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_LOCALTIME -DSQLITE_OMIT_WAL -DSQLITE_OMIT_JSON)
-    library "$src/sqlite3" sqlite3
+    if [ "$abi-$compiler-$level-$flag" = x86_64-gcc12-O2- ]; then
+        test/truth/sqlite.sh build/sqlite
+        files+=(build/sqlite/sqlite3.s)
+    else
+        library "$src/sqlite3" sqlite3
+    fi
     ;;
 *) echo "build.sh: no program $program" >&2 && exit 2 ;;
 esac
