@@ -19,7 +19,7 @@ $(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
 
 # Every input of the corpus, and each of its truncations, under both sanitizers. It takes longer to compile than to run:
 # hence -O1, and one object of each file for all harnesses. Those of the tools are those of port/host/test.
-FUZZ_REPLAY := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_REPLAY := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_objects = $(patsubst %.c,$(FUZZ_BUILD)/replay/%.o,$(1))
 CHECK += replay
 .PHONY: suite-replay

@@ -9,7 +9,7 @@ CHECK_s390x += depot-s390x
 CHECK += depot-riscv64
 
 DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h
-DEPOT_CFLAGS := -g $(WARN) -Werror -Iport/depot
+DEPOT_CFLAGS := -g1 $(WARN) -Werror -Iport/depot
 
 build/depot/test: port/depot/test/depot_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh core cross riscv tools

@@ -12,7 +12,7 @@ CHECK += fast-riscv64
 
 FAST_SHARED := sfu.c port/fast/sfu_fast.c port/fast/test/table.c test/unit/build.c
 FAST_HEADERS := $(wildcard port/fast/test/*.h) port/fast/sfu_fast.h test/unit/build.h sfu.h
-FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit
+FAST_CFLAGS := -std=gnu99 -g1 $(WARN) -Werror -I. -Iport/fast -Itest/unit
 FAST_WRAP := -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply
 
 # fast_programs DIRECTORY, COMPILER AND FLAGS: the programs of one set of flags share these objects.

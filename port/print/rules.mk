@@ -15,5 +15,5 @@ build/port/print/test: port/print/test/print_test.c $(PRINT_SOURCES) $(CHECK_C) 
     $(wildcard port/print/*.h) sfu.h
 	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/print \
+	$(CC) -std=c99 -g1 -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/print \
 	    $(filter %.c,$^) -o $@

@@ -3,7 +3,7 @@
 
 CHECK += faults
 FAULTS_BUILD := build/faults
-FAULTS_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+FAULTS_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     -DENOUGH_PCS=MAX_PCS
 
 FAULTS_SHARED := fuzz/harness.c test/lib/table.c

@@ -9,10 +9,10 @@ CHECK += unit unit-switches unit-m32
 CHECK_s390x += unit-s390x
 
 # What every test calls has -O1, as the core has. The tests themselves are compiled in half of the time without.
-UNIT_OFTEN := test/unit/test.c test/unit/build.c
-UNIT_TESTS := $(filter-out $(UNIT_OFTEN),$(wildcard test/unit/*.c)) $(CHECK_C)
+UNIT_OFTEN := test/unit/test.c test/unit/build.c $(CHECK_C)
+UNIT_TESTS := $(filter-out $(UNIT_OFTEN),$(wildcard test/unit/*.c))
 UNIT_HEADERS := $(wildcard test/unit/*.h test/lib/*.h) sfu.h
-UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
+UNIT_CFLAGS := -std=gnu99 -O1 -g1 $(WARN) -Werror -I. -Itest/unit
 
 # unit_program NAME, COMPILER, FLAGS, LEVEL OF THE TESTS: build/unit/unit-NAME, of objects in build/unit/NAME.
 define unit_program

@@ -16,7 +16,7 @@ $(VECTORS): build/vectors/%.txt: test/vectors/%.txt test/vectors/expand.py
 
 VECTORS_SRC := test/vectors/vector.c test/vectors/run_sfu.c
 VECTORS_DEPS := $(VECTORS_SRC) test/vectors/vector.h test/vectors/rules.mk test/lib/bytes.h sfu.c sfu.h
-VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -Werror -I. -Itest/vectors
+VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g1 $(WARN) -Werror -I. -Itest/vectors
 
 build/vectors/run-plain build/vectors/run-sanitized $(UNIT_VARIANTS:%=build/vectors/run-%): build/vectors/run-%: \
     $(VECTORS_DEPS)

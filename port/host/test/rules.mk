@@ -6,8 +6,9 @@ HOST := build/host
 HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
 HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
 # Linked statically they start, and look for leaks, in two thirds of the time: there are thousands of short runs.
-# Each growing array of the tools moves with each element: what keeps a pointer into one is found.
-HOST_SANITIZERS := -DSFU_GROW_BY_ONE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+# Each growing array of the tools moves with each element: what keeps a pointer into one is found. -g1: a
+# report has files and lines; variables would take a quarter of the compiler's time.
+HOST_SANITIZERS := -DSFU_GROW_BY_ONE -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 
 # Programs of tests are linked with the tools' objects: host_program NAME, SOURCES, LIBRARIES.
@@ -161,14 +162,14 @@ suite-host-code-decoder: $(HOST)/decodes
 	@test/run.sh host-code-decoder python3 port/host/test/decoder.py
 
 # What the reader says of random instructions, beside what CPUs do.
-$(HOST)/facts: port/host/test/facts.c port/host/test/facts.h $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
-	@mkdir -p $@.d && rm -f $@.d/*.o
-	@cd $@.d && $(CC) $(HOST_FLAGS:-I%=-I$(CURDIR)/%) -I$(CURDIR) -I$(CURDIR)/port/host/code $(TOOLS_CODE_FLAGS) -c \
-	    $(addprefix $(CURDIR)/,$(filter %.c,$^))
+$(call tool_objects,port/host/test/facts.c): $(HOST_HEADERS) port/host/test/facts.h
+$(call tool_objects,port/host/test/facts.c): TOOLS_FLAGS += -Iport/host/code
+$(HOST)/facts: $(call tool_objects,port/host/test/facts.c $(TOOLS_CODE) $(TOOLS_LIBRARY)) | $(TC)
+	@mkdir -p $(@D)
 	@echo $(TOOLS_CODE_FLAGS) >$@.flags
 	@echo $(TOOLS_GEN_LIBS) >$@.libraries
-	@echo $@.d/*.o >$@.objects
-	@$(CC) $@.d/*.o $(TOOLS_GEN_LIBS) -o $@
+	@echo $^ >$@.objects
+	@$(CC) $^ $(TOOLS_GEN_LIBS) -o $@
 
 # What executes them has no libc: there is none for all of these CPUs.
 FACTS_CC_x86_64 = $(CC) -mgeneral-regs-only

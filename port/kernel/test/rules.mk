@@ -22,7 +22,7 @@ $(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) $(CHEC
     $(wildcard port/print/*.h port/kernel/*.h)
 	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iarch \
+	$(CC) -std=c99 -g1 -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iarch \
 	    -Iport/print -Iport/kernel $(filter %.c,$^) -lpthread -o $@
 
 KERNEL_PORT_OBJECTS := port/kernel/sfu_kernel.o port/kernel/test/main.o port/print/sfu_sizes.o

@@ -35,6 +35,7 @@ PROFILE = CORE + ['port/linux/sfu_linux_timer.c', 'port/fast/sfu_fast.c', 'port/
                   'port/print/sfu_build_id.c', 'port/linux/test/profile.c']
 PROFILE_FLAGS = ['-Iport/fast', '-Iport/depot', '-Iport/profile']
 NO_LIBRARY = {'aarch64': ['-mno-outline-atomics'], 'aarch64_be': ['-mno-outline-atomics']}  # of gcc, for atomics
+LINES = '-g1'  # of gcc: without variables, which nobody asks for
 RELOCATED = CORE + ['port/linux/test/relocated.c']
 PACKED = '-O2 -static-pie -fPIE -Wl,-z,pack-relative-relocs'  # which ld for s390x does not know
 # Of each CPU: those of test/faults.c.
@@ -180,7 +181,7 @@ def build(abi, flags, sources, out, version='', extra=()):
     if flags[0] == 'clang':
         compiler = ['clang', f'--target={abi}-linux-gnu', '-fno-integrated-as']
         flags = flags[1:]
-    command = compiler + [f'-B{tools}/'] + FLAGS
+    command = compiler + [f'-B{tools}/'] + FLAGS + ([] if compiler[0] == 'clang' else [LINES])
     made = [compiled(command, [*flags, *own_flags(source, out, extra)], source, os.path.dirname(out) + '/made')
             for source in sources]
     if compiler[0] == 'clang':  # it complains of what only the compilation needs
@@ -337,7 +338,8 @@ def build_riscv(abi, how, sources, out, extra=()):
         chosen = CLANG[abi] if clang else compiler
         if source.endswith('.S') and clang:
             chosen = [compiler[0], *CLANG[abi][2:]]
-        made.append(compiled([*chosen, *flags, '-Wno-unused-command-line-argument'],
+        lines = [] if chosen[0] == 'clang-16' else [LINES]
+        made.append(compiled([*chosen, *flags, *lines, '-Wno-unused-command-line-argument'],
                              [*how.removeprefix('clang-16').split(), *own_flags(source, out, extra)], source,
                              os.path.dirname(out) + '/made'))
     objects, log = [name for name, _ in made], ''.join(said for _, said in made)
