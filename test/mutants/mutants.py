@@ -15,6 +15,7 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
     @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says
     @source FILE...     where functions are looked for first: sfu.c, if nothing is said
+    @header FILE...     what they include, as far as mutants by rule take fields and constants from it
     @generate FUNCTIONS makes mutants by rule, in the functions of these files whose names match: a shell pattern
     @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
     @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
@@ -26,10 +27,10 @@ another. FUNCTION "-" is the whole file.
 A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type; or it takes
 the next of its kind: another constant of the same enum or block of #define, another variable in scope or field of the
 same type; or two arguments of a call, or two statements, change places. Its name is the function, the statement with
-the token in brackets, and what the token becomes. NUMBER of them are taken, half of them boundaries and types, by a
-hash of their names. Those that compile to the same code for each machine are none, and so are those that do not
-compile: integers and pointers do not become each other. Statements change places if one has a name that the other may
-change. LIST.equivalent has
+the token in brackets, and what the token becomes; the file stands in front of it, if there are several. NUMBER of them
+are taken, half of them boundaries and types, by a hash of their names. Those that compile to the same code for each
+machine are none, and so are those that do not compile: integers and pointers do not become each other. Statements
+change places if one has a name that the other may change. LIST.equivalent has
 those that behave as the original does, a line each: the name, a tab, the reason. They are tried by the first test only.
 
 Prints "ok NAME: noticed by WHAT": WHAT is what the test said first that failed, or what it said last.
@@ -431,6 +432,8 @@ class Tests:
         elif key == "@source":
             self.sources = value.split()
             SOURCES.extend(path for path in self.sources if path not in SOURCES)
+        elif key == "@header":
+            HEADERS.extend(value.split())
         elif key == "@says":
             self.says = value
         elif key == "@limit":
@@ -547,7 +550,9 @@ def try_chosen(pool, tests, sources):
 def all_mutants_of(tests, sources):
     """Those of each source: (name, text, whether it is a boundary, the source)"""
     headers = [sources[path] for path in HEADERS]
-    return [(*mutant, path) for path in tests.sources for mutant in mutants_of(sources[path], tests.functions, headers)]
+    begins = {path: os.path.basename(path) + ": " if len(tests.sources) > 1 else "" for path in tests.sources}
+    return [(begins[path] + name, text, edge, path) for path in tests.sources
+            for name, text, edge in mutants_of(sources[path], tests.functions, headers)]
 
 
 def try_generated(pool, tests, sources, number, equivalent):

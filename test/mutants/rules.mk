@@ -23,6 +23,18 @@ kernel-mutants cortexm-mutants print-mutants: %-mutants:
 	@test/tools/toolchain/install.sh core python
 	@test/run.sh $@ $(MUTANTS)/$* $(or $(N),200)
 
+## [campaigns] host-mutants: N changes by rule of what makes tables in port/host; T=trust.c: of that file
+.PHONY: host-mutants
+host-mutants: export FLAGS = $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -Iport/host/code -Iport/host/common
+host-mutants: export LIBRARIES = $(TOOLS_LINT_LIBRARIES)
+host-mutants: export GEN = $(call tool_objects,$(TOOLS_GEN))
+host-mutants: export LINT = $(call tool_objects,$(TOOLS_LINT))
+host-mutants: export READS = $(call tool_objects,port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY))
+host-mutants: export KEPT = $(CURDIR)/build/mutants/kept
+host-mutants: tools build/host/reads.objects build/host/rows | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh $@ $(MUTANTS)/host $(or $(N),100)
+
 ## [campaigns] fast-mutants: chosen ways to break the fast walker, and N of those by rule
 ## [campaigns] prove-mutants, depot-mutants: chosen ways to break the core, the depot
 fast-mutants prove-mutants depot-mutants: %-mutants: | $(TC)

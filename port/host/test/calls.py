@@ -446,7 +446,7 @@ def build(cpu, name, text, leaf=None):
     run(*assembler, image + ".s", "-o", image + ".o")
     run(*linker, image + ".o", "-o", image)
     return image, {symbol: int(addr, 16) & ~(1 if cpu == "thumb" else 0)
-                   for addr, symbol in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+                   for addr, symbol in re.findall(r"(?m): ([0-9a-f]+) .* \d+ (\w+)$", run("readelf", "-sW", image)[0])}
 
 
 def numbered(text):

@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gen
-from gen import GCC, OUT, TC, must, read, run, test, write
+from gen import GCC, NM, OUT, TC, must, read, run, test, write
 
 WORK = OUT + "/work/code-" + sys.argv[1]
 BEGUN = time.time()
@@ -1035,7 +1035,7 @@ def syscall_image(text, number, how):
     image = build("x86_64", "%s/syscall-%d" % (WORK, number),
                   [".text", ".globl _start", "_start: jmp _start", text, "end: nop", ".data", ".balign 8",
                    "saved: .quad 0, 0", "kernel: .quad 0"])
-    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [a-zA-Z] (\w+)", run("nm", image)[0])}
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [a-zA-Z] (\w+)", run(NM, image)[0])}
     first, last = how
     return image, where, where[first] - where["entry"] + where["end"] - where[last], "syscall: " + text
 
@@ -1057,7 +1057,7 @@ def trap_image(cpu, kind):
                   [".text", ".globl _start", "_start: j _start", TRAPS[kind], "handler: addi sp, sp, -16",
                    "STORE ra, 8(sp)", "LOAD ra, 8(sp)", "addi sp, sp, 16", "ret", "end: nop",
                    ".type handler, %function"])
-    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run(NM, image)[0])}
     if kind in ("scratch, two slots", "scratch, two frames"):
         return image, where, where["after"] - where["taken"], kind
     if "," in kind: # the handler alone, which is called
@@ -1092,7 +1092,7 @@ def judged(program, cpu, true, lost, jumps, traps):
 
 def all_derived(program, image, data=0):
     """Each byte of the functions without CFI has a row, but for those of DATA, as the assembler has marked them."""
-    symbols = run("nm", "-S", "-n", "--special-syms", image)[0]
+    symbols = run(NM, "-S", "-n", "--special-syms", image)[0]
     # A call of libgcc's helper is a jump by a table.
     sizes = re.findall(r"(?m)^([0-9a-f]+) ([0-9a-f]+) T (?!main|__gnu_thumb1)", symbols)
     starts = [(int(start, 16) & ~1, int(size, 16)) for start, size in sizes] # bit 0: T32 code
@@ -1215,7 +1215,7 @@ def syscalls(level):
     lost = [(entry["bytes"], entry["reason"]) for entry in json.loads(said)["entries"]]
     sizes = [int(end, 16) - int(start, 16) for start, end in
              (re.search(r"([0-9a-f]+) T %s_apart\n(?:.*\n)*?([0-9a-f]+) T %s_found" % (entry, entry),
-                        run("nm", "-n", name)[0]).groups() for entry in ("per_cpu", "global"))]
+                        run(NM, "-n", name)[0]).groups() for entry in ("per_cpu", "global"))]
     must(lost == [(size, "the code does not show where a row could find the interrupted SP") for size in sizes],
          "%s instead of %s" % (lost, sizes))
     return run(name, name + ".tables")[0].strip()
@@ -1623,7 +1623,7 @@ def below(cpu):
             "handler: .cfi_startproc", "ret", ".cfi_endproc", ".balign 16", ".globl " + name,
             ".type %s, %%function" % name, name + ": .cfi_startproc", text, ".cfi_endproc",
             ".size %s, . - %s" % (name, name)])
-        addr = int(re.search(r"(\w+) T %s\n" % re.escape(name), run("nm", image)[0])[1], 16)
+        addr = int(re.search(r"(\w+) T %s\n" % re.escape(name), run(NM, image)[0])[1], 16)
         if cpu == "x86_64":
             row = table(cpu, image)[addr][0]
         else: # objdump knows no tables of it
@@ -1736,7 +1736,7 @@ def short_vectors():
 
 
 def addresses_of(image):
-    return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run("nm", image)[0])}
+    return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run(NM, image)[0])}
 
 
 # Who is found to enter code without CFI, and what cannot be told: by names.
@@ -2098,7 +2098,7 @@ def unknown(code, calls, wanted, option="--derive"):
                          (calls, code)).encode())
     run(TC + "/x86_64/as", image + ".s", "-o", image + ".o")
     run(TC + "/x86_64/ld", image + ".o", "-o", image)
-    symbols = run("nm", image)[0]
+    symbols = run(NM, image)[0]
     start = int(re.search(r"([0-9a-f]+) T f\b", symbols)[1], 16)
     rows = {pc: row for pc, row in table("x86_64", image, option).items() if pc >= start}
     must(len(rows) == wanted, "%d rows: %s" % (len(rows), rows))
@@ -2128,7 +2128,7 @@ def interrupted():
                          ".globl end\n.type handler, %function\n" + ENTRY + "\n").encode())
     run(TC + "/s390x/as", image + ".s", "-o", image + ".o")
     run(TC + "/s390x/ld", image + ".o", "-o", image)
-    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run(NM, image)[0])}
     rows = {pc: row for pc, row in table("s390x", image, "--entry=entry").items() if pc >= where["entry"]}
     own = [row for pc, row in sorted(rows.items()) if pc < where["handler"]]
     must(min(rows) == where["saved"] and where["back"] not in rows, str(rows))
@@ -2197,7 +2197,7 @@ def riscv_handler(level):
         "-ffreestanding", "-nostdlib", "-static", "-no-pie", image + ".c", "-o", image)
     kept = json.loads(gen.gen("--size", "--json", "--cfi=keep", image)[0])
     done = json.loads(gen.gen("--size", "--json", image)[0])
-    size = int(re.search(r"(?m)^[0-9a-f]+ ([0-9a-f]+) T h$", run("nm", "-S", image)[0])[1], 16)
+    size = int(re.search(r"(?m)^[0-9a-f]+ ([0-9a-f]+) T h$", run(NM, "-S", image)[0])[1], 16)
     must(not kept["findings"] and [f["function"] for f in done["findings"]] == ["h"] and
          done["findings"][0]["bytes"] == size, "%s: %s" % (size, done["findings"]))
     return "%d bytes have no row" % size
@@ -2218,7 +2218,7 @@ def riscv_storing_handler(cpu, compiler, level):
     run("riscv64-linux-gnu-ld", "-m", "elf%slriscv" % cpu[5:], image + ".o", "-o", image)
     done = json.loads(gen.gen("--size", "--json", "--strict", image)[0])
     start, size = (int(word, 16) for word in re.search(r"(?m)^([0-9a-f]+) ([0-9a-f]+) T h$",
-                                                       run("nm", "-S", image)[0]).groups())
+                                                       run(NM, "-S", image)[0]).groups())
     code = run("riscv64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image)[0]
     stored = [int(pc, 16) for pc in re.findall(r"(?m)^ *([0-9a-f]+):\s+csrr", code) if start <= int(pc, 16)][0]
     lost = done["covered"] - done["expressed"]
@@ -2447,7 +2447,7 @@ START = """f: mov (%rdi), %rsp\npush $8\nlea 1f(%rip), %rax\npush %rax\nlretq\n1
 def starts():
     """Start-up code goes on where it returns to by lretq and iretq: all but the three bytes in between has rows."""
     image = build("x86_64", WORK + "/starts", [".text", ".globl _start", "_start: jmp _start", START])
-    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run(NM, image)[0])}
     done = json.loads(gen.gen("--size", "--json", "--entry=f:start", image)[0])["code"]["derived"]
     must(done == where["end"] - where["_start"] - 3, "%d bytes" % done)
 

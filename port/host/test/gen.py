@@ -29,6 +29,8 @@ OUT = "build/host"
 WORK = "/".join([OUT, "work", os.path.basename(sys.argv[0]).partition(".")[0]] + sys.argv[1:])
 LONG = bool(os.environ.get("LONG"))
 TC = "build/tc"
+# That of Debian reads the linker plugins of each compiler first, which takes ten times as long.
+NM = TC + "/x86_64/nm"
 
 
 def tool(name, suites):

@@ -231,6 +231,7 @@ static void test_stacks_of_cpus(void **state)
 static void test_rest(void **state)
 {
     static uint8_t memory[512];
+    unsigned order;
     struct sfu_stack stack;
 
     (void)state;
@@ -253,6 +254,16 @@ static void test_rest(void **state)
     assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 128));
     stacks[0].guard = 0;
     assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 96) && stack.high == at(memory + 128));
+    kernel.num_stacks = 4;
+    for (order = 0; order < 2; order++) { /* below and above it two each, which touch, in whatever order */
+        stacks[order] = (struct sfu_kernel_stack){memory, memory + 32, 0, 0};
+        stacks[1 - order] = (struct sfu_kernel_stack){memory + 32, memory + 96, 0, 0};
+        stacks[2 + order] = (struct sfu_kernel_stack){memory + 128, memory + 256, 0, 0};
+        stacks[3 - order] = (struct sfu_kernel_stack){memory + 256, memory + 384, 0, 0};
+        assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 96) && stack.high == at(memory + 128));
+        assert_ptr_equal(stack.bytes, memory + 96);
+    }
+    kernel.num_stacks = 2;
     stacks[0] = (struct sfu_kernel_stack){memory + 8, memory + 8, 0, 0}; /* empty ones bound nothing */
     stacks[1] = (struct sfu_kernel_stack){memory + 16, memory + 8, 0, 0};
     assert_true(find(at(memory + 100), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
@@ -543,6 +554,9 @@ static void test_cross(void **state)
     assert_int_equal(cross(&frame, &in), SFU_OK);
     assert_true(in.regs.pc == 0x1004 && in.regs.sp == at(low + 32) && in.regs.fp == 0x77 && !in.regs.has_ra);
     assert_true(in.regs.pc_kind == SFU_PC_EXACT && in.guess == SFU_GUESS_NONE);
+    kernel.trap.fp = NOT_SAVED; /* counts as 0 */
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    assert_true(in.regs.pc == 0x1004 && in.regs.fp == 0 && in.regs.ra == 0);
     kernel.trap_at = 16;
     frame.regs.sp -= 16;
     assert_int_equal(cross(&frame, &in), SFU_OK);
