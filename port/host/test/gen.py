@@ -1105,7 +1105,8 @@ def test_options():
                      dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
                      link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     holes, signals, plts, plt_counted, trampolines, no_blocks, room, outputs, deterministic):
+                     widths, wide_rows, holes, signals, plts, plt_counted, trampolines, no_blocks, room, outputs,
+                     deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1721,6 +1722,49 @@ def frame_pointer():
     image = assemble("fp", push + "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\nnop\n.cfi_endproc")
     must("are kept" in gen("--size", "--fp=auto", image)[1], "--fp=auto")
     must("need FP" in gen("--size", "--fp=drop", image, status=1)[1], "--fp=drop")
+
+
+# The words of a row behind its CFA, by the specification (3.1, 3.2): for CFI that says so, and what objdump shows.
+SAVED = {
+    "x86_64": (("", 0, "u +f"), (".cfi_offset rbp, -16", 1, "c-16 +f")),
+    "aarch64": (("", 0, "u +u"), (".cfi_offset x30, -8", 1, "u +c-8"),
+                (".cfi_offset x29, -16\n.cfi_offset x30, -8", 2, "c-16 +c-8")),
+    "s390x": (("", 0, "u +u"), (".cfi_offset r14, -48", 1, "u +c-48"), (".cfi_offset r11, -72", 2, "c-72 +[uU]"),
+              (".cfi_offset r11, -72\n.cfi_offset r14, -48", 2, "c-72 +c-48")),
+}
+
+
+def widths():
+    """The largest and the smallest offset of one, two and four bytes: the words of a row have all the least size that
+    each of them fits (2.4.1), and s390x's are those of the CFA less 160, divided by 8 (3.1.3)."""
+    for cpu, saved in SAVED.items():
+        sp = {"x86_64": "rsp", "aarch64": "sp", "s390x": "r15"}[cpu]
+        for cfi, words, said in saved:
+            for word, size in ((127, 1), (128, 2), (-128, 1), (-129, 2), (32767, 2), (32768, 4), (-32768, 2),
+                               (-32769, 4)):
+                if cpu != "s390x" and word < -1 and word % 8 != 0:
+                    word -= 7 # CFI counts offsets below 0 by 8 bytes
+                offset = 160 + 8 * word if cpu == "s390x" else word
+                image = assemble_for(cpu, "widths", ".cfi_startproc\nnop\n.cfi_def_cfa %s, %d\n%s\nnop\n.cfi_endproc"
+                                     % (sp, offset, cfi))
+                numbers = json.loads(gen("--json", "--cfi=keep", "--keep-below-sp", "--side=" + image + ".side",
+                                         image)[0])
+                first = 2 + 1 # address, info, the CFA
+                must(numbers["bytes"] == 28 + 16 + 5 + first + 2 + size * (1 + words), "%s %s %d: %d bytes" % (
+                    cpu, cfi, word, numbers["bytes"]))
+                text = run("%s/%s/objdump" % (TC, cpu), "--sframe", image + ".side")[0]
+                must(re.search(r"(?m)^ +[0-9a-f]{16} +sp[+]%d *%s *$" % (offset, said), text), text)
+
+
+def wide_rows():
+    """Where the last row begins decides how many bytes the address of each row has (2.3.2)."""
+    for last, size in ((255, 1), (256, 2), (65535, 2), (65536, 4)):
+        image = assemble("wide", ".cfi_startproc\n.skip %d, 0x90\n.cfi_def_cfa_offset 16\nnop\n.cfi_endproc" % last)
+        numbers = json.loads(gen("--json", "--cfi=keep", "--side=" + image + ".side", image)[0])
+        must(numbers["bytes"] == 28 + 16 + 5 + 2 * (size + 1 + 1), "%d: %d bytes" % (last, numbers["bytes"]))
+        start = Elf(image).sections[".text"]["addr"]
+        found = rows(image, "--cfi=keep")[0]
+        must([(pc - start, cfa) for pc, cfa, _, _ in found] == [(0, "sp+8"), (last, "sp+16")], str(found))
 
 
 def holes():
