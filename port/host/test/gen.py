@@ -1105,8 +1105,8 @@ def test_options():
                      dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
                      link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     widths, wide_rows, holes, signals, plts, plt_counted, trampolines, no_blocks, room, outputs,
-                     deterministic):
+                     operations, instructions_of_cfi, widths, wide_rows, holes, signals, plts, plt_counted, trampolines,
+                     no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1722,6 +1722,77 @@ def frame_pointer():
     image = assemble("fp", push + "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\nnop\n.cfi_endproc")
     must("are kept" in gen("--size", "--fp=auto", image)[1], "--fp=auto")
     must("need FP" in gen("--size", "--fp=drop", image, status=1)[1], "--fp=drop")
+
+
+# What DWARF expressions add to SP + 8, by DWARF 5, 2.5.1: bytes, in hexadecimal, and the number.
+OPERATIONS = (
+    ("08 c8", 200), ("09 c8", -56), ("0a 40 9c", 40000), ("0b 40 9c", -25536), ("0c 70 11 01 00", 70000),
+    ("0d 90 ee fe ff", -70000), ("0e e8 03 00 00 00 00 00 00", 1000), ("0f 18 fc ff ff ff ff ff ff", -1000),
+    ("10 ac 02", 300), ("11 d4 7d", -300), ("03 28 00 00 00 00 00 00 00", 40), ("4f", 31), # numbers
+    ("33 12 22", 6), ("33 34 13", 3), ("39 32 14 1c 22", 2), ("39 35 32 15 02 1c 1c 1c", -3), # dup, drop, over, pick
+    ("39 32 16 1c", -7), ("39 35 32 17 1c 1e", 8), # swap; rot: the top becomes the third
+    ("09 fb 19", 5), ("35 19", 5), ("35 1f", -5), ("09 fa 20", 5), # abs, neg, not
+    ("3c 3a 1a", 8), ("09 f9 32 1b", -3), ("39 34 1c", 5), ("41 35 1d", 2), ("36 37 1e", 42), ("3c 33 21", 15),
+    ("39 34 22", 13), ("39 23 81 01", 138), ("33 34 24", 48), ("09 f8 08 3d 25", 7), ("09 f8 31 26", -4),
+    ("3c 3a 27", 6), # and, div, minus, mod, mul, or, plus, plus_uconst, shl, shr, shra, xor
+    ("31 31 29", 1), ("31 30 29", 0), ("09 ff 31 2a", 0), ("31 31 2a", 1), ("09 ff 31 2b", 0), ("31 31 2b", 0),
+    ("31 09 ff 2b", 1), ("09 ff 31 2c", 1), ("31 31 2c", 1), ("31 30 2c", 0), ("09 ff 31 2d", 1), ("31 31 2d", 0),
+    ("31 09 ff 2d", 0), ("31 31 2e", 0), ("31 30 2e", 1), # eq, ge, gt, le, lt, ne: with signs
+    ("33 2f 01 00 1f", 3), ("33 31 28 01 00 1f", 3), ("33 30 28 01 00 1f", -3), ("33 96", 3), # skip, bra, nop
+    ("31 2f 04 00 1f 2f 03 00 2f f9 ff", -1), # skip, backward
+)
+
+
+def operations():
+    """Each operation of DWARF expressions, in the CFA's and in FP's."""
+    text, wanted = "", []
+    for code, number in OPERATIONS:
+        code = [int(byte, 16) for byte in code.split()]
+        for base, offset in (([0x77, 8], 8), ([0x92, 7, 0x70], -16)): # breg7, bregx
+            cfa = base + code + [0x22]
+            text += ".cfi_startproc\n.cfi_escape %s\nnop\n.cfi_endproc\n" % ", ".join(map(str, [15, len(cfa)] + cfa))
+            wanted.append(("sp%+d" % (offset + number), "u"))
+        fp = code + [0x22, 0x23, 0] # the CFA is on the stack already
+        text += ".cfi_startproc\n.cfi_escape %s\nnop\n.cfi_endproc\n" % ", ".join(map(str, [16, 6, len(fp)] + fp))
+        wanted.append(("sp+8", "c%+d" % number))
+    found = [row[1:3] for row in rows(assemble("operations", text), "--cfi=keep", "--keep-below-sp")[0]]
+    must(len(found) == len(wanted), "%d rows instead of %d" % (len(found), len(wanted)))
+    for i, (row, good) in enumerate(zip(found, wanted)):
+        row = row[0].replace("+-", "-"), row[1].replace("+-", "-")
+        must(row == good, "%s: %s instead of %s" % (OPERATIONS[i // 3][0], row, good))
+    return "%d expressions" % len(wanted)
+
+
+# Instructions of CFI in front of the only row, by DWARF 5, 6.4.2 and the extensions of GNU: bytes, in hexadecimal; CFA
+# and FP. Before them CFA is SP + 8. Offsets are factored by -8; rbp is 6.
+INSTRUCTIONS = (
+    ("86 03", "sp+8", "c-24"), ("05 06 03", "sp+8", "c-24"), ("11 06 03", "sp+8", "c-24"), ("11 06 7d", "sp+8", "c+24"),
+    ("2f 06 03", "sp+8", "c+24"), ("86 03 c6", "sp+8", "u"), ("86 03 06 06", "sp+8", "u"), ("86 03 08 06", "sp+8", "u"),
+    ("14 06 02", "sp+8", "sp-8"), ("15 06 02", "sp+8", "sp-8"), ("15 06 7e", "sp+8", "sp+24"),
+    ("16 06 03 09 f0 22", "sp+8", "sp-8"), ("10 06 03 09 f0 22", "sp+8", "c-16"),
+    ("0c 06 10", "fp+16", "u"), ("12 06 7e", "fp+16", "u"), ("0d 06", "fp+8", "u"), ("0e 20", "sp+32", "u"),
+    ("13 7c", "sp+32", "u"), ("0f 02 76 18", "fp+24", "u"),
+    ("0e 20 0a 0e 30 86 02 0b", "sp+32", "u"), ("0a 0e 20 0a 0e 30 0b 0b", "sp+8", "u"), ("2e 10", "sp+8", "u"),
+    ("00", "sp+8", "u"),
+)
+# Those that advance, by 3 bytes.
+ADVANCES = "43", "02 03", "03 03 00", "04 03 00 00 00", "1d 03 00 00 00 00 00 00 00"
+
+
+def instructions_of_cfi():
+    """What each instruction of CFI does to the CFA and to FP, and where a row begins behind one that advances."""
+    text = "".join(".cfi_startproc\n.cfi_escape %s\nnop\n.cfi_endproc\n" % ", ".join(
+        "0x" + byte for byte in code.split()) for code, _, _ in INSTRUCTIONS)
+    found = rows(assemble("instructions", text), "--cfi=keep", "--keep-below-sp")[0]
+    must(len(found) == len(INSTRUCTIONS), "%d rows" % len(found))
+    for row, (code, cfa, fp) in zip(found, INSTRUCTIONS):
+        must(row[1:3] == (cfa, fp), "%s: %s" % (code, row))
+    for advance in ADVANCES:
+        image = assemble("advance", ".cfi_startproc\n.cfi_escape %s, 0x0e, 0x20\n%s.cfi_endproc\n" % (
+            ", ".join("0x" + byte for byte in advance.split()), NOPS))
+        start = Elf(image).sections[".text"]["addr"]
+        found = [(pc - start, cfa) for pc, cfa, _, _ in rows(image, "--cfi=keep")[0]]
+        must(found == [(0, "sp+8"), (3, "sp+32")], "%s: %s" % (advance, found))
 
 
 # The words of a row behind its CFA, by the specification (3.1, 3.2): for CFI that says so, and what objdump shows.
