@@ -57,6 +57,20 @@ EMPTY = {
     "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nbl leaf => r13+8 [cfa-4] FP+0\nblx r3 => r13+8 [cfa-4] FP+0
         nop => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
 }
+# The same of frames larger than 32 KiB, and of one that no rule can say: 4 GiB.
+LARGE = {
+    "x86_64": """sub $0x12340, %rsp => r7+8 [cfa-8] r6+0\nnop => r7+74568 [cfa-8] r6+0
+        call leaf => r7+74568 [cfa-8] r6+0\nadd $0x12340, %rsp => r7+74568 [cfa-8] r6+0
+        movabs $0x100000000, %rcx => r7+8 [cfa-8] r6+0\nsub %rcx, %rsp => r7+8 [cfa-8] r6+0
+        add %rcx, %rsp => none\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """sub sp, sp, #18, lsl #12 => r31+0 r30+0 r29+0\nnop => r31+73728 r30+0 r29+0
+        add sp, sp, #18, lsl #12 => r31+73728 r30+0 r29+0\nmov x9, #0x100000000 => r31+0 r30+0 r29+0
+        sub sp, sp, x9 => r31+0 r30+0 r29+0\nadd sp, sp, x9 => none\nret => r31+0 r30+0 r29+0""",
+    "s390x": """agfi %r15, -80000 => r15+160 r14+0 r11+0\nnopr => r15+80160 r14+0 r11+0
+        agfi %r15, 80000 => r15+80160 r14+0 r11+0\nbr %r14 => r15+160 r14+0 r11+0""",
+    "riscv": """lui t1, 18 => r2+0 r1+0 r8+0\nsub sp, sp, t1 => r2+0 r1+0 r8+0\nnop => r2+73728 r1+0 r8+0
+        add sp, sp, t1 => r2+73728 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
+}
 # RA is in a register that a callee keeps, which a reader of the frame that waits does not know; or nowhere.
 KEPT = {
     "aarch64": """mov x22, x30 => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => r31+0 r22+0 r29+0
@@ -421,7 +435,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
-         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "a call over data": DATA,
+         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
+         "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
