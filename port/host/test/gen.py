@@ -1105,8 +1105,8 @@ def test_options():
                      dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
                      link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     operations, instructions_of_cfi, widths, wide_rows, holes, signals, plts, plt_counted, trampolines,
-                     no_blocks, room, outputs, deterministic):
+                     operations, instructions_of_cfi, no_rule, widths, wide_rows, holes, signals, plts, plt_counted,
+                     trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1793,6 +1793,37 @@ def instructions_of_cfi():
         start = Elf(image).sections[".text"]["addr"]
         found = [(pc - start, cfa) for pc, cfa, _, _ in rows(image, "--cfi=keep")[0]]
         must(found == [(0, "sp+8"), (3, "sp+32")], "%s: %s" % (advance, found))
+
+
+# CFI that is wrong by DWARF 5, or that means what rows of SFrame cannot say, and a part of the reason that is given.
+NO_RULE = (
+    ("0f 01 22", "expression"), ("0f 03 31 30 1b", "expression"), ("0f 03 31 30 1d", "expression"), # nothing there, / 0
+    ("0f 03 31 15 05", "expression"), ("0f 03 77 08 13", "expression"),
+    ("0f 05 77 08 2f ff 7f", "corrupt"), ("0f 05 77 08 2f 01 00", "corrupt"), ("0f 05 77 08 2f f0 ff", "corrupt"),
+    ("0f 05 77 08 2f fa ff", "corrupt"), ("0f 05 77 08 2f fb ff", "expression"), # in front of the start; for ever
+    ("0f 03 77 08 19", "cannot say"), ("0f 03 77 08 e0", "cannot say"), ("0f 01 35", "cannot say"),
+    ("0f 04 77 08 12 1e", "cannot say"),
+    ("0f 40 77 08", "truncated"), ("0b", "not remembered"), (" ".join(["0a"] * 300), "too many states"),
+    ("0f 02 77 08 0d 06", "no parts"), ("0f 02 77 08 0e 10", "no parts"), ("3f", "unknown instruction"),
+    ("14 07 01", "SP is not the CFA"), ("16 07 02 77 10", "SP is not the CFA"),
+    ("0f 03 77 08 06 14 06 00", "the CFA itself"),
+    ("0e 80 80 80 80 08", "too large"), ("86 80 80 80 80 02", "too large"),
+)
+
+
+def no_rule():
+    """No row comes of such CFI, and the reason is said; the function in front of it and the one behind keep theirs."""
+    for code, why in NO_RULE:
+        good = ".cfi_startproc\n" + NOPS + ".cfi_endproc\n"
+        image = assemble("no_rule", good + ".cfi_startproc\n.cfi_escape %s\n%s.cfi_endproc\n" % (
+            ", ".join("0x" + byte for byte in code.split()), NOPS) + good)
+        start = Elf(image).sections[".text"]["addr"]
+        numbers = json.loads(gen("--json", "--size", "--cfi=keep", image)[0])
+        found = [(int(f["pc"], 16) - start, f["bytes"]) for f in numbers["findings"]]
+        must(found == [(4, 4)] and why in numbers["findings"][0]["what"], "%s: %s" % (code, numbers["findings"]))
+        must([row[0] - start for row in rows(image, "--cfi=keep")[0]] == [0, 8], code)
+    image = assemble("no_rule", ".cfi_startproc\n.cfi_escape 0x16, 7, 2, 0x77, 8\nnop\n.cfi_endproc")
+    must([row[1:3] for row in rows(image, "--cfi=keep")[0]] == [("sp+8", "u")], "SP is the CFA")
 
 
 # The words of a row behind its CFA, by the specification (3.1, 3.2): for CFI that says so, and what objdump shows.
