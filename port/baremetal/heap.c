@@ -9,7 +9,7 @@ static size_t trace(struct sfu_fast *fast, const struct sfu_registers *top, uint
 {
     size_t count = 0;
 
-#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 /* the fast walker needs atomic operations of 64 bits */
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 || defined(__i386__) /* the fast walker needs atomic operations of 64 bits */
     struct sfu_walk walk;
 
     (void)fast;

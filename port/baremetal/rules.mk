@@ -198,7 +198,7 @@ I386_CC := x86_64-linux-gnu-gcc
 I386_CPU := -m32 -mgeneral-regs-only -fcf-protection=none
 I386_FLAGS = $(filter-out -Wa$(comma)--gsframe,$(BARE_FLAGS)) -Iport/baremetal/i386
 i386_objects = $(KERNEL_SOURCES:%.c=$(1)/%.o) $(addprefix $(1)/port/baremetal/i386/,boot.o machine.o)
-I386_SCRIPT := $(RISCV_SCRIPT) -e 's/ \* 11 \/ 8/ * 9 \/ 4/' \
+I386_SCRIPT := $(RISCV_SCRIPT) -e 's/ \* 11 \/ 8/ * 3/' \
     -e 's/\.rela\.dyn : \(.*\)\*(\.rela \.rela\.\*)/.rel.dyn : \1*(.rel .rel.*)/'
 
 # i386_image DIRECTORY, FLAGS, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.

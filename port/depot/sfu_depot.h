@@ -48,8 +48,9 @@ extern "C" {
 #define SFU_DEPOT_LEAST 1024 /* bytes of memory, aligned to 8 */
 #define SFU_DEPOT_PCS   4096 /* of a trace, at most */
 
-/* Of what all CPUs add to at the same time. */
-#if defined(__GCC_ATOMIC_LLONG_LOCK_FREE) && __GCC_ATOMIC_LLONG_LOCK_FREE < 2
+/* Of what all CPUs add to at the same time. 32-bit x86 has atomic operations of 64 bits, but compilers load and store
+ * by floating-point or vector registers, which kernels do not have. */
+#if (defined(__GCC_ATOMIC_LLONG_LOCK_FREE) && __GCC_ATOMIC_LLONG_LOCK_FREE < 2) || defined(__i386__)
 typedef uint32_t sfu_depot_sum;
 typedef int32_t sfu_depot_weight;
 #else

@@ -19,7 +19,7 @@
  * The PCs and the code are always those of sfu_walk_start and sfu_walk_step on the same target. Nearly all frames take
  * a short way; the core does all others, and each of those costs a step of the core. The short way needs
  *   - x86_64, aarch64 of either byte order, s390x, or RISC-V of 64 bits. The short way needs 64-bit atomic operations:
- *     on a CPU without them, such as 32-bit RISC-V, use sfu_walk_step
+ *     on a CPU without them, such as 32-bit RISC-V, and on 32-bit x86 use sfu_walk_step
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
  *     its ABI, and accepted by sfu_check
  *   - a row whose rules for the CFA, the RA and the caller's FP count from SP, FP or the CFA only, with the RA saved on

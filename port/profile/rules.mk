@@ -69,6 +69,37 @@ $(call profile_suite,$(1))
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call profile_riscv,$(cpu))))
 
+# 32-bit x86: the core makes all traces there, too. At a fixed address, because functions that find out where they run
+# would have a share of their own.
+PROFILE_I386_FLAGS = $(filter-out -fpie,$(I386_FLAGS)) -fno-pie
+PROFILE_I386_LINK := $(subst -static-pie,-static -no-pie,$(BARE_LINK))
+PROFILE_I386 := $(PROFILE_SOURCES_riscv32:%.c=$(PROFILE)/i386/%.o) \
+    $(addprefix $(PROFILE)/i386/port/baremetal/i386/,machine.o boot.o)
+define profile_i386
+$(PROFILE)/i386/%.o: %.c $(PROFILE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_CC) $(I386_CPU) $$(PROFILE_I386_FLAGS) $(PROFILE_INCLUDE) -c $$< -o $$@
+
+$(PROFILE)/i386/%.o: %.S $(PROFILE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_CC) $(I386_CPU) $$(PROFILE_I386_FLAGS) -c $$< -o $$@
+
+$(PROFILE)/i386/kernel.ld: port/baremetal/kernel.ld $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_SCRIPT) $$< >$$@
+
+.SECONDARY: $(PROFILE_I386) $(PROFILE_TESTS:%=$(PROFILE)/i386/%)
+$(PROFILE)/i386/%.elf: $(PROFILE)/i386/port/profile/test/%.o $(PROFILE_I386) $(PROFILE)/i386/kernel.ld \
+    port/baremetal/i386/machine.ld build/tools/sfu-gen
+	$(I386_CC) $(I386_CPU) $(PROFILE_I386_LINK) $$(PROFILE_LINK) -L$(PROFILE)/i386 -Tport/baremetal/i386/machine.ld \
+	    $$(filter %.o,$$^) $$$$($(I386_CC) -m32 -print-libgcc-file-name) -o $$@
+	build/tools/sfu-gen -q --strict $$@
+$(PROFILE)/i386/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
+CHECK += profile-i386
+$(call profile_suite,i386)
+endef
+$(eval $(call profile_i386))
+
 # sqlite as test/truth/step builds it, in a kernel that has its own memcpy and memset.
 PROFILE_PROGRAM = -O2 -g -w -std=gnu99 -m64 -mno-red-zone -fcf-protection=none -fno-stack-protector -fpie -fno-builtin \
     -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -D__NO_CTYPE -fvisibility=hidden -fno-optimize-sibling-calls \

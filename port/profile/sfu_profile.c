@@ -40,7 +40,7 @@ static void count_one(sfu_depot_sum *counter)
 static int trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                  uint64_t *pcs, size_t capacity, size_t *count)
 {
-#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 /* the fast walker needs atomic operations of 64 bits */
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 || defined(__i386__) /* the fast walker needs atomic operations of 64 bits */
     struct sfu_walk walk;
     int code = SFU_OK;
 

@@ -7,11 +7,15 @@
 #include "kernel.h"
 
 /* Has what the fast walker needs; otherwise the core makes all traces. */
+#ifdef __i386__
+#define CPU_HAS_FAST 0
+#else
 #define CPU_HAS_FAST (__GCC_ATOMIC_LLONG_LOCK_FREE == 2)
+#endif
 
 /* cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample: TRAP is the timer, or what
  * machine_stop_others sends. LOOP(n): N passes of an empty loop. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 static inline uint64_t cpu_clock(void)
 {
     return __builtin_ia32_rdtsc();
@@ -27,7 +31,12 @@ static inline bool is_sample(const struct trap *trap)
     return trap->vector == 32 || trap->vector == 2; /* the timer; an NMI */
 }
 
-#define LOOP(n) __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc")
+/* Of n the lower word. */
+#define LOOP(n)                                                                                                    \
+    do {                                                                                                           \
+        uintptr_t left = (uintptr_t)(n);                                                                           \
+        __asm__ volatile("1: dec %0; jnz 1b" : "+r"(left) : : "cc");                                               \
+    } while (0)
 #elif defined(__aarch64__)
 static inline uint64_t cpu_clock(void)
 {

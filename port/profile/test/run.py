@@ -43,7 +43,8 @@ def numbers(log, pattern):
     return found
 
 
-START = {"x86_64": "boot64", "aarch64": "boot", "s390x": "boot", "riscv64": "boot", "riscv32": "boot"}
+START = {"x86_64": "boot64", "aarch64": "boot", "s390x": "boot", "riscv64": "boot", "riscv32": "boot",
+         "i386": "boot"}
 # What each function may be called by, as shares.c has it.
 CALLERS = {"kernel_start": [START[CPU]], "kernel_main": ["kernel_start"], "work": ["kernel_main"],
            "hot": ["run"], "warm": ["run"], "cold": ["run"], "deep": ["hot", "deep"], "calls": ["deep"],
@@ -119,8 +120,8 @@ def each_cpu(mode, *options):
     """Two CPUs that work, each with a timer of its own. Each sample that a CPU has counted is in the profiles, with its
     own path. Where instructions are time, each part has that share of a CPU's samples that it had of the CPU's time.
     Otherwise both CPUs really run at the same time, and the host takes time from them that their clocks count. On
-    riscv32 the core makes the traces: a sample takes some ten times as many instructions, which count as time of what
-    it interrupts. So there shares are compared only of one CPU alone, which has measured its parts before."""
+    riscv32 and i386 the core makes the traces: a sample takes some ten times as many instructions, which count as time
+    of what it interrupts. So there shares are compared only of one CPU alone, which has measured its parts before."""
     kernel, report = DIRECTORY + "/shares.elf", []
     log = boot(kernel, mode, "-smp", "2", *options)
     profiles = numbers(log, r"(?m)^samples (\d+) incomplete (\d+)")
@@ -139,7 +140,7 @@ def each_cpu(mode, *options):
         must(all(path[0] == name for path in own), "%s: a path of another profile" % name)
         *ticks, taken = spent[cpu]
         must(sum(own.values()) == taken >= 2000, "CPU %d: %d in the depot, of %d" % (cpu, sum(own.values()), taken))
-        if options and CPU != "riscv32":
+        if options and CPU not in ("riscv32", "i386"):
             ticks = {part: number for part, number in zip(("hot", "warm", "cold"), ticks) if number}
             report.append(compare_shares(own, ticks))
         else:
@@ -167,7 +168,8 @@ def leak():
 
 
 # Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
-TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096, "riscv64": 1.0, "riscv32": 1.0}
+TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096, "riscv64": 1.0, "riscv32": 1.0,
+         "i386": 1.0}
 # What each is in the table of docs/profiling.md: how many instructions it costs at most, with 12 frames.
 COSTS = {"allocations": "an allocation and its free, with a handle", "without": "the same without",
          "samples": "a sample", "by-records": "the same by frame pointers"}
@@ -178,7 +180,7 @@ def costs():
         rows = {}
         for row, most, rest, *riscv in re.findall(r"^\| (.*?) \| less than ([\d,]+)(.*?) \| less than ([\d,]+) \| "
                                                   r"less than ([\d,]+) \|$", file.read(), re.M):
-            limit = dict(zip(("riscv64", "riscv32"), riscv)).get(CPU, most)
+            limit = dict(zip(("riscv64", "riscv32"), riscv)).get(CPU.replace("i386", "riscv32"), most)
             rows[row] = (int(limit.replace(",", "")), int(most.replace(",", "")), rest)
     must(sorted(rows) == sorted(COSTS.values()), sorted(rows))
     _, most, rest = rows["a sample"]
