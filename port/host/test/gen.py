@@ -1105,8 +1105,8 @@ def test_options():
                      dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
                      link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     operations, instructions_of_cfi, no_rule, widths, wide_rows, holes, signals, plts, plt_counted,
-                     trampolines, no_blocks, room, outputs, deterministic):
+                     operations, instructions_of_cfi, no_rule, encodings, widths, wide_rows, holes, signals, plts,
+                     plt_counted, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1824,6 +1824,31 @@ def no_rule():
         must([row[0] - start for row in rows(image, "--cfi=keep")[0]] == [0, 8], code)
     image = assemble("no_rule", ".cfi_startproc\n.cfi_escape 0x16, 7, 2, 0x77, 8\nnop\n.cfi_endproc")
     must([row[1:3] for row in rows(image, "--cfi=keep")[0]] == [("sp+8", "u")], "SP is the CFA")
+
+
+# Encodings of a function's start in .eh_frame, DW_EH_PE_...: of a number, and how that and the size are written.
+ENCODINGS = ((0x00, ".8byte"), (0x01, ".uleb128"), (0x02, ".2byte"), (0x03, ".4byte"), (0x04, ".8byte"),
+             (0x09, ".sleb128"), (0x0a, ".2byte"), (0x0b, ".4byte"), (0x0c, ".8byte"))
+PCREL = 0x10
+
+
+def encodings():
+    """Of each encoding of a function's start and size, as a number and from its own place, the function is found."""
+    for encoding, form in ENCODINGS:
+        for relative in (0, PCREL) if "leb" not in form else (0,): # as says no distance from another section there
+            image = WORK + "/encodings"
+            write(image + ".s", (""".text\n.globl _start\n.type _start, @function\n_start: .skip 200, 0x90
+                .size _start, 200\n.section .eh_frame, "a", @unwind\n.4byte 2f - 1f\n1: .4byte 0
+                .byte 1, 0x7a, 0x52, 0, 1, 0x78, 16, 1, %d, 0x0c, 7, 8, 0x90, 1\n.balign 8\n2: .4byte 4f - 3f
+                3: .4byte 3b - 1b + 4\n%s %s\n%s 200\n.byte 0, 0x0e, 64\n.balign 8\n4:\n""" % (
+                    encoding | relative, form, "_start - ." if relative else 0x4000, form)).encode())
+            run("as", image + ".s", "-o", image + ".o")
+            run("ld", "-Ttext=0x4000", "--section-start=.eh_frame=0x%x" % (0x3000 if encoding & 8 == 0 else 0x5000),
+                image + ".o", "-o", image)
+            must(rows(image, "--cfi=keep")[0] == [(0x4000, "sp+64", "u", "f")], "0x%02x: %s" % (
+                encoding | relative, rows(image, "--cfi=keep")))
+            numbers = json.loads(gen("--json", "--size", "--cfi=keep", image)[0])
+            must(numbers["covered"] == 200, "0x%02x: %d bytes" % (encoding | relative, numbers["covered"]))
 
 
 # The words of a row behind its CFA, by the specification (3.1, 3.2): for CFI that says so, and what objdump shows.
