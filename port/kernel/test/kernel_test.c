@@ -260,7 +260,8 @@ static void test_rest(void **state)
         stacks[1 - order] = (struct sfu_kernel_stack){memory + 32, memory + 96, 0, 0};
         stacks[2 + order] = (struct sfu_kernel_stack){memory + 128, memory + 256, 0, 0};
         stacks[3 - order] = (struct sfu_kernel_stack){memory + 256, memory + 384, 0, 0};
-        assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 96) && stack.high == at(memory + 128));
+        assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 96) &&
+                    stack.high == at(memory + 128));
         assert_ptr_equal(stack.bytes, memory + 96);
     }
     kernel.num_stacks = 2;
