@@ -103,7 +103,7 @@ step_every = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(s
 # (FAULTS.md: clang-oz), gcc's at -Oz does not know what `push $1; pop %rdi` does to SP (FAULTS.md: gcc-oz), and in each
 # realigned function FP's rule is left standing (FAULTS.md: gcc-drap): the rows are those of the machine code.
 STEP_MADE_x86_64 := clang-Oz-gen gcc12-Oz-gen gcc12-O2-gen gcc16-O2-gen gcc16-Os-gen
-STEP_MADE_aarch64 := $(addprefix clang-,O1-pacgen O2-pacgen Oz-gen Oz-pacgen O2-debuggen)
+STEP_MADE_aarch64 := $(addprefix clang-,O1-pacgen O2-pacgen O1-slhgen Oz-gen Oz-pacgen O2-debuggen)
 STEP_MADE_aarch64_be := $(STEP_MADE_aarch64)
 step_made = $(call step_patterns,$(1),clang-O0-gen clang-O2-gen clang-O2-small $(STEP_MADE_$(1)))
 
@@ -115,7 +115,8 @@ step_made = $(call step_patterns,$(1),clang-O0-gen clang-O2-gen clang-O2-small $
 STEP_CODE_x86_64 := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc12-O2-codecet gcc12-O2-codelto \
     gcc12-O2-codethunk clang-O2-codethunk gcc12-O2-codeclash clang-O2-codereturn clang-O1-codelto
 STEP_CODE_aarch64 := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) clang-Os-code gcc12-O2-codepac \
-    clang-O2-codepac clang-Oz-codepac gcc12-O2-codelto gcc12-O2-codeclash clang-Oz-codesls clang-Oz-codelto
+    clang-O2-codepac clang-Oz-codepac gcc12-O2-codelto gcc12-O2-codeclash clang-Oz-codesls clang-Oz-codelto \
+    clang-O2-codeslh
 STEP_CODE_s390x := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc12-O2-codelto gcc12-O2-codeclash \
     gcc12-O2-codereturn
 STEP_CODE_riscv64 := $(foreach l,O0 O2 Os,gcc12-$(l)-code) $(foreach l,O0 O2 Oz,clang-$(l)-code) gcc12-O2-codelto \
@@ -244,7 +245,7 @@ $(foreach cpu,riscv64 riscv32,\
 $(sort $(STEP_IMAGES)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $@
 # SFrame does not have RISC-V and ARM; of the others, those whose tables sfu-gen makes say so in their names.
-$(filter %-gen %-pacgen %-debuggen %-small \
+$(filter %-gen %-pacgen %-slhgen %-debuggen %-small \
     $(addprefix $(STEP)/,riscv64/% riscv32/% arm/% thumb/% i386/%),$(STEP_IMAGES)) \
     $(foreach cpu,x86_64 aarch64 s390x,$(call step_code,$(cpu))): build/tools/sfu-gen
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { X17 = 17, X18 = 18, X29 = 29, X30 = 30, SP = 31 };
+enum { X16 = 16, X17 = 17, X18 = 18, X29 = 29, X30 = 30, SP = 31 };
 
 /* A register that no store knows: memory that counts from it may be anywhere. */
 enum { ANYWHERE = CODE_TARGET };
@@ -146,10 +146,27 @@ static unsigned extended(unsigned option)
     return option & 4 ? CODE_ENTRY_SIGNED : 0;
 }
 
+/* What clang hardens code with against loads on ways that are none: x16 is all ones if the CPU is on a way, else 0, and
+ * registers are masked with it. csetm x16, ne; csel x16, x16, xzr, COND; and xN, xM, x16. */
+static bool mask(uint32_t word, struct code_fact *fact)
+{
+    if (word == 0xda9f03f0)
+        code_add(fact, CODE_ONES, X16, 0, 0, 0);
+    else if ((word & 0xffff0fff) == 0x9a9f0210)
+        code_add(fact, CODE_MASK, X16, X16, X16, 0);
+    else if ((word & 0xfffffc00) == 0x8a100000 && rd(word) != SP && rn(word) != SP)
+        code_add(fact, CODE_MASK, rd(word), X16, rn(word), 0);
+    else
+        return false;
+    return true;
+}
+
 static void by_register(uint32_t word, struct code_fact *fact)
 {
     uint8_t rm = (uint8_t)field(word, 16, 5);
 
+    if (mask(word, fact))
+        return;
     if ((word & 0xffe0ffe0) == 0xaa0003e0 && rd(word) != SP && rm != SP) /* mov, an orr with 31 */
         code_add(fact, CODE_SET, rd(word), 0, rm, 0);
     else if ((word & 0x7fe0ffe0) == 0x2a0003e0 && rm == SP && rd(word) != SP)

@@ -84,7 +84,8 @@ const struct code_cpu *code_cpu(const struct image *image)
 enum { LOW_CORE = 8192 };
 
 static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0},
-                                        gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0};
+                                        gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0},
+                                        all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
 
 static void copy_state(struct code_state *to, const struct code_state *from)
 {
@@ -811,8 +812,18 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
         at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
     if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
-    else if (op->base != op->reg)
+    else if (op->base != op->reg || !same_value(&at, &gone))
         state->reg[op->reg] = unknown;
+}
+
+/* BASE and LAST: where each bit of LAST is the same, that is BASE, or 0. An address of a stack, where a function returns
+ * to and what its caller has in FP are not 0 in a program that goes on: so compilers make them useless if the CPU runs
+ * ahead on a way that is none (clang's -mspeculative-load-hardening on aarch64). */
+static void mask_value(struct code_state *state, const struct code_op *op)
+{
+    const bool is_mask = same_value(&state->reg[op->last], &all_or_none);
+
+    state->reg[op->reg] = is_mask && state->reg[op->base].base != BASE_NUMBER ? state->reg[op->base] : unknown;
 }
 
 /* AT as where something is read: the sum of an address and an entry is a place in a table there, if that was an index,
@@ -888,7 +899,7 @@ static void sign(struct code_value *reg, bool is_signed)
 {
     if (reg->base >= BASE_RETURN && reg->is_signed != is_signed)
         reg->is_signed = is_signed;
-    else if (reg->base != BASE_UNKNOWN)
+    else if (!same_value(reg, &gone))
         *reg = unknown;
 }
 
@@ -929,6 +940,12 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         break;
     case CODE_SUM:
         add_registers(cpu, state, op);
+        break;
+    case CODE_ONES:
+        *reg = all_or_none;
+        break;
+    case CODE_MASK:
+        mask_value(state, op);
         break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
@@ -1026,6 +1043,8 @@ static bool replaces(const struct code_state *state, const struct code_fact *fac
         switch ((enum code_do)op->what) {
         case CODE_SET:
         case CODE_SUM:
+        case CODE_ONES:
+        case CODE_MASK:
         case CODE_WORD:
         case CODE_TABLE:
         case CODE_SCALED:

@@ -84,6 +84,8 @@ enum code_do {
                     is CODE_NONE: if BASE is a table and an index */
     CODE_SCALED, /* REG = BASE + the entry in LAST, extended and shifted as FROM, CODE_ENTRY_..., says */
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
+    CODE_ONES,   /* REG = all ones, or 0 */
+    CODE_MASK,   /* REG = BASE and LAST, a bit each */
     CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it, or an entry of a table, as above */
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_LOADS,  /* as CODE_LOAD, for the registers of FROM, a bit each; ARM's PC is CODE_TARGET */
@@ -216,9 +218,9 @@ extern const struct code_cpu code_x86_64, code_i386, code_aarch64, code_s390x, c
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
-/* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K; and
- * BASE_UNKNOWN + CODE_GONE, of SP, FP and RA's register, another value than at the entry, because an instruction has
- * taken it from elsewhere than from the function's own frame. */
+/* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K;
+ * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, another value than at the entry, because an instruction has
+ * taken it from elsewhere than from the function's own frame; and BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or 0. */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
@@ -251,7 +253,7 @@ struct code_slot {
     uint8_t base;
 };
 
-enum { CODE_GONE = 1 };
+enum { CODE_GONE = 1, CODE_ALL_OR_NONE };
 
 enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 

@@ -219,8 +219,16 @@ STANDING = {
         .cfi_adjust_cfa_offset 8\nadd $8, %rsp => r7+24 [cfa-8] *\n.cfi_adjust_cfa_offset -8
         pop %rbp => r7+16 [cfa-8] *\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] *""",
 }
-# What may have changed SP has not where it matters (clang, -mspeculative-load-hardening).
+# What may have changed SP has not where it matters (clang, -mspeculative-load-hardening). aarch64: it masks registers
+# with all ones or with 0, which no SP is. Behind the load of FP and RA the CFI is late.
 HARDENED = {
+    "aarch64": """cmp sp, #0\ncsetm x16, ne\nstp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 30, -24
+        .cfi_offset 29, -32\ncbz x0, 1f\ncsel x16, x16, xzr, ne\n1: mov x1, sp\nand x1, x1, x16\nmov sp, x1
+        bl leaf => r31+32 [cfa-24] *\ncmp sp, #0\ncsetm x16, ne\nldp x29, x30, [sp], #32 => r31+32 [cfa-24] *
+        and x29, x29, x16 => r31+0 r30+0 r29+0\nand x30, x30, x16 => r31+0 r30+0 r29+0\nmov x1, sp
+        .cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nand x1, x1, x16 => r31+0 r30+0 r29+0\nmov sp, x1
+        ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\ncsetm x16, ne
+        add x16, x16, #1\nand x30, x30, x16 => r31+0 r30+0 r29+0\nnop => none\nb .""",
     "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\nshl $47, %rax\nor %rax, %rsp => r7+16 [cfa-8] r6+0
         call leaf => r7+16 [cfa-8] r6+0\nmov %rsp, %rax => r7+16 [cfa-8] r6+0\nsar $63, %rax => r7+16 [cfa-8] r6+0
         pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nor %rax, %rsp => r7+8 [cfa-8] r6+0

@@ -121,7 +121,7 @@ kernel_way() {
     esac
 }
 
-[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|debuggen|small|code.*)$ ]] || cc+=(-Wa,--gsframe)
+[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|slhgen|debuggen|small|code.*)$ ]] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -140,7 +140,7 @@ chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
 code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codepic | \
-    codem0 | codefp | codefpu | codea15 | codenofp | codebp)
+    codeslh | codem0 | codefp | codefpu | codea15 | codenofp | codebp)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -152,6 +152,7 @@ codesls) cc+=(-mharden-sls=all) ;; # aarch64: the same for calls by registers; x
 codelto) cc+=(-flto) ;;
 codepic) cc+=(-fPIE) ;; # tables of jumps are relative
 codeclash) cc+=(-fstack-clash-protection) ;;
+codeslh) cc+=(-mspeculative-load-hardening) ;;
 codesave) cc+=(-msave-restore) ;; # RISC-V: as below
 codelong) march=${march%c} ;;
 codefp) cc+=(-fno-omit-frame-pointer) ;;
@@ -159,6 +160,7 @@ codenofp) cc+=(-fomit-frame-pointer) ;;
 codebp) cc+=(-mpreferred-stack-boundary=2) ;; # i386: SP is a multiple of 4, and main aligns nothing
 codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
+slhgen) cc+=(-fasynchronous-unwind-tables -mspeculative-load-hardening) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 long) march=${march%c} ;;           # RISC-V: no compressed instructions
@@ -394,7 +396,7 @@ else
 fi
 [ -z "$riscv" ] || [[ $flag =~ ^(small|code.*|kernel.*)$ ]] || flag=gen
 case $flag in
-gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+gen | pacgen | slhgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 code*)
     "$objcopy" -R .eh_frame -R .debug_frame -R '.sframe*' "$out"
