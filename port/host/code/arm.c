@@ -587,7 +587,7 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
     const bool loads = field(word, 20, 1), moves = field(word, 25, 3) == 7 && field(word, 4, 1);
     const bool moves_two = field(word, 21, 7) == 0x62;
 
-    fact->flags = true;
+    fact->flags = moves && loads && reg_at(word, 12) == PC; /* vmrs, mrc: to the flags */
     if (word >> 28 == 15 && which >= 8 && which < 14)
         return;
     if ((which < 8 && !moves && !moves_two) || (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
@@ -645,6 +645,12 @@ static void exchange(struct code_fact *fact, const struct instruction *i, uint8_
     set(fact, CODE_TARGET, rm, 0);
 }
 
+/* Whether a T32 instruction of two bytes that computes sets flags: not in an IT block. */
+static bool sets_flags(const struct code_fact *fact)
+{
+    return fact->condition == 0;
+}
+
 static void shift_half(struct code_fact *fact, const struct instruction *i, const struct code_text *text)
 {
     const uint32_t half = i->word, by = field(half, 6, 5);
@@ -674,6 +680,7 @@ static void arithmetic_half(struct code_fact *fact, const struct instruction *i,
     const uint8_t rd = (uint8_t)(half & 7), rn = (uint8_t)field(half, 3, 3), rdn = (uint8_t)field(half, 8, 3);
     struct operand o = by_number(half & 0xff);
 
+    fact->flags = sets_flags(fact);
     switch (half >> 11) {
     case 0:
     case 1:
@@ -704,6 +711,7 @@ static void logic_half(struct code_fact *fact, const struct instruction *i)
     const uint8_t rd = (uint8_t)(i->word & 7), rm = (uint8_t)field(i->word, 3, 3);
     struct operand o = by_register(rm, LSL, 0);
 
+    fact->flags = sets_flags(fact);
     if (op == TST || op == CMP || op == CMN) {
         fact->flags = true;
         compute(fact, i, op, 0, rd, &o);
@@ -1029,7 +1037,6 @@ static void count_loops(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t word = i->word, distance = field(word, 1, 10) << 2 | field(word, 11, 1) << 1;
 
-    fact->flags = true;
     code_forget(fact, LR);
     if ((word & 0xfff0ffff) == 0xf040e001)
         return;
@@ -1178,7 +1185,7 @@ static void compute_long(struct code_fact *fact, uint32_t word)
     const uint32_t op = field(word, 20, 3);
     const bool is_long = field(word, 23, 2) == 3 && op != 1 && op != 3; /* sdiv, udiv */
 
-    fact->flags = true;
+    fact->flags = field(word, 23, 2) == 0 && field(word, 4, 4) == 0 && field(word, 20, 1); /* lsls and so on */
     if (reg_at(word, 8) == PC || reg_at(word, 8) == SP || (is_long && reg_at(word, 12) == PC)) {
         unknown(fact);
         return;
@@ -1246,7 +1253,7 @@ static void multiply(struct code_fact *fact, uint32_t word)
     const bool loads = field(word, 20, 1), two = field(word, 21, 2) == 1;
     const uint8_t high = reg_at(word, 16), low = reg_at(word, 12);
 
-    fact->flags = true;
+    fact->flags = !field(word, 24, 1) && field(word, 20, 1);
     if (!field(word, 24, 1)) {
         const bool is_long =
             field(word, 22, 2) >= 1 && field(word, 21, 3) != 3; /* umaal, umull and so on, but not mls */
@@ -1312,7 +1319,7 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
 
     switch (field(word, 4, 4)) {
     case 0:
-        fact->flags = true;
+        fact->flags = which == 1;
         if (!(which & 1)) {
             result_in(fact, reg_at(word, 12));
         } else if (field(word, 9, 1) || (which == 1 && field(word, 16, 1))) { /* of a mode; cpsr_c */
@@ -1363,7 +1370,6 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
 /* smla and so on of halves: 000 10xx 0, bit 7 is set, bit 4 is clear. */
 static void multiply_halves(struct code_fact *fact, uint32_t word)
 {
-    fact->flags = true;
     code_replace(fact, reg_at(word, 16));
     if (field(word, 21, 2) == 2)
         code_replace(fact, reg_at(word, 12));
@@ -1409,7 +1415,7 @@ static bool compute_special(struct code_fact *fact, uint32_t word)
     }
     if (op != 18 && op != 22)
         return false;
-    fact->flags = true;
+    fact->flags = op == 18 && field(word, 16, 4) != 0;
     if (op == 18 && field(word, 16, 1)) { /* msr cpsr_c */
         code_forget(fact, SP);
         code_forget(fact, LR);
@@ -1474,7 +1480,6 @@ static void media(struct code_fact *fact, uint32_t word)
     const uint8_t high = reg_at(word, 16), rd = reg_at(word, 12);
     const bool products = op >= 16 && op < 26, writes_rd = !products || op == 20; /* 20: smlald and its like */
 
-    fact->flags = true;
     if ((word & 0xfff000f0) == 0xe7f000f0) { /* udf */
         fact->flow = CODE_STOP;
         return;
@@ -1484,7 +1489,6 @@ static void media(struct code_fact *fact, uint32_t word)
         return;
     }
     if ((word & 0x0fe00fff) == 0x07c0001f && field(word, 16, 5) < 16) { /* bfc of the lowest bits */
-        fact->flags = false;
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
         return;
     }
@@ -1520,8 +1524,8 @@ static void without_condition(struct code_fact *fact, const struct instruction *
 {
     const uint32_t word = i->word;
 
-    fact->flags = true;
     if (field(word, 25, 3) == 5) { /* blx */
+        fact->flags = true;
         go_to(fact, CODE_CALL, i->here + (uint64_t)(4 * sign(word, 24)) + 2 * field(word, 24, 1));
     } else if (field(word, 25, 3) == 6 || field(word, 24, 4) == 14) {
         coprocessor(fact, i);

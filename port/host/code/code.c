@@ -85,6 +85,7 @@ enum { LOW_CORE = 8192 };
 
 static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0},
                                         gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0},
+                                        one_way = {CODE_ONE_WAY, BASE_UNKNOWN, false, 0, 0},
                                         all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
 
 static void copy_state(struct code_state *to, const struct code_state *from)
@@ -96,6 +97,11 @@ static bool same_value(const struct code_value *a, const struct code_value *b)
 {
     return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed && a->width == b->width &&
            a->add == b->add;
+}
+
+static bool is_gone(const struct code_value *value)
+{
+    return same_value(value, &gone) || same_value(value, &one_way);
 }
 
 static bool is_slot(const struct code_slot *slot, uint8_t base, int64_t k)
@@ -172,6 +178,16 @@ static void forget_struct(struct code_state *state)
         drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
 
+/* x86: a word that is stored where the return address is, and no other, stays noted: it is not that any more. */
+static bool replaces_address(const struct code_cpu *cpu, const struct code_state *state,
+                             const struct code_value *at, int64_t offset, const struct code_value *value)
+{
+    const struct code_slot *slot = find_slot(state, BASE_CFA, cpu->ra_at_entry);
+
+    return !cpu->link && at->base == BASE_CFA && at->k + offset == cpu->ra_at_entry && slot != NULL &&
+           (slot->value.base == BASE_RETURN || is_gone(&slot->value)) && value->base == BASE_UNKNOWN;
+}
+
 /* Something is written at AT, which is known: what has two names, by an absolute address and from where GS begins, may
  * be forgotten. */
 static void forget_other_name(struct code_state *state, const struct code_value *at)
@@ -191,8 +207,10 @@ static void store(const struct code_cpu *cpu, struct code_state *state, const st
         return;
     }
     forget_other_name(state, at);
+    if (replaces_address(cpu, state, at, offset, value))
+        value = &gone;
     write_slots(cpu, state, at->base, at->k + offset, cpu->word);
-    if (is_useful(state, at, value))
+    if (is_useful(state, at, value) || (value == &gone && state->num < CODE_SLOTS))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
 
@@ -503,6 +521,14 @@ static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *stat
     return num;
 }
 
+/* What two values that differ are both. */
+static struct code_value join_other(const struct code_value *a, const struct code_value *b)
+{
+    const bool is_known = !same_value(a, &unknown) && !same_value(b, &unknown);
+
+    return is_known && (same_value(a, &one_way) || same_value(b, &one_way)) ? one_way : unknown;
+}
+
 /* Joins the registers but for APART. */
 static bool join_registers(struct code_state *state, const struct code_state *other, unsigned apart)
 {
@@ -516,8 +542,10 @@ static bool join_registers(struct code_state *state, const struct code_state *ot
             continue;
         if (!join_values(state, other, value, &other->reg[i], &less) &&
             !join_near(state, other, value, &other->reg[i], &less)) {
-            *value = unknown;
-            less = true;
+            const struct code_value both = join_other(value, &other->reg[i]);
+
+            less |= !same_value(value, &both);
+            *value = both;
         }
     }
     return less;
@@ -812,13 +840,13 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
         at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
     if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
-    else if (op->base != op->reg || !same_value(&at, &gone))
+    else if (op->base != op->reg || !is_gone(&at))
         state->reg[op->reg] = unknown;
 }
 
-/* BASE and LAST: where each bit of LAST is the same, that is BASE, or 0. An address of a stack, where a function returns
- * to and what its caller has in FP are not 0 in a program that goes on: so compilers make them useless if the CPU runs
- * ahead on a way that is none (clang's -mspeculative-load-hardening on aarch64). */
+/* BASE and LAST: where each bit of LAST is the same, that is BASE, or 0. An address of a stack, where a function
+ * returns to and what its caller has in FP are not 0 in a program that goes on: so compilers make them useless if the
+ * CPU runs ahead on a way that is none (clang's -mspeculative-load-hardening on aarch64). */
 static void mask_value(struct code_state *state, const struct code_op *op)
 {
     const bool is_mask = same_value(&state->reg[op->last], &all_or_none);
@@ -899,7 +927,7 @@ static void sign(struct code_value *reg, bool is_signed)
 {
     if (reg->base >= BASE_RETURN && reg->is_signed != is_signed)
         reg->is_signed = is_signed;
-    else if (!same_value(reg, &gone))
+    else if (!is_gone(reg))
         *reg = unknown;
 }
 
@@ -1133,6 +1161,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     if (cpu->link)
         state->reg[cpu->ra] = gone;
     state->has_called = true;
+    state->bound = state->compared = 0;
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
@@ -2491,29 +2520,78 @@ static void be_sure(const struct run *r, const struct code_state *state, struct 
 /* The states of a way on which some instructions have a condition: in YES it holds, in NO it does not. Without a
  * condition there is YES alone. */
 struct fork {
-    uint8_t condition; /* as in struct code_fact, or 0 */
+    uint8_t
+        condition; /* as in struct code_fact, or 0, or FLAGS_CHANGED: no condition tells any more which way it is */
     bool in_yes, in_no;
     struct code_state *yes, no;
 };
 
+enum { FLAGS_CHANGED = 255 };
+
+/* Whether what frames are found by differs on the two ways of F. */
+static bool frames_differ(const struct code_cpu *cpu, const struct fork *f)
+{
+    return f->in_yes && f->in_no &&
+           !(same_value(&f->yes->reg[cpu->sp], &f->no.reg[cpu->sp]) &&
+             same_value(&f->yes->reg[cpu->fp], &f->no.reg[cpu->fp]) &&
+             same_value(&f->yes->reg[cpu->ra], &f->no.reg[cpu->ra]));
+}
+
+/* Whether register REG, one of those, has on one of the two ways what no row can be right for that is right for the
+ * other. An SP that moves in a frame that FP finds does no harm. */
+static bool parts(const struct code_cpu *cpu, const struct fork *f, unsigned reg)
+{
+    const struct code_value *a = &f->yes->reg[reg], *b = &f->no.reg[reg], *fp = &f->yes->reg[cpu->fp];
+
+    if (same_value(a, b))
+        return false;
+    if (reg == cpu->sp)
+        return same_stack(a, b) &&
+               !(fp->base >= BASE_CFA && fp->base <= BASE_TRAP && same_value(fp, &f->no.reg[cpu->fp]));
+    return (a->base > BASE_NEAR || is_gone(a)) && (b->base > BASE_NEAR || is_gone(b));
+}
+
 /* The two ways of F meet: what is left is in F->yes. */
 static void close_fork(const struct code_cpu *cpu, struct fork *f)
 {
+    const unsigned regs[] = {cpu->sp, cpu->fp, cpu->ra};
+    bool apart[3] = {false, false, false};
+    unsigned i;
+
+    for (i = 0; f->in_yes && f->in_no && i < 3; i++)
+        apart[i] = parts(cpu, f, regs[i]);
     if (f->in_yes && f->in_no)
         code_join(cpu, f->yes, &f->no);
     else if (f->in_no)
         copy_state(f->yes, &f->no);
+    for (i = 0; i < 3; i++)
+        if (apart[i])
+            f->yes->reg[regs[i]] = one_way;
     f->in_yes = true;
     f->in_no = false;
     f->condition = 0;
 }
 
+/* Flags change: the two ways of F stay apart if frames are not the same there. */
+static void change_flags(const struct code_cpu *cpu, struct fork *f)
+{
+    if (frames_differ(cpu, f))
+        f->condition = FLAGS_CHANGED;
+    else
+        close_fork(cpu, f);
+}
+
+/* Whether FACT is done on one of the two ways of F alone. */
+static bool asks_for_way(const struct fork *f, const struct code_fact *fact)
+{
+    return fact->condition != 0 && f->condition != 0 && f->condition != FLAGS_CHANGED &&
+           (fact->condition - 1) / 2 == (f->condition - 1) / 2;
+}
+
 /* The state of F for an instruction with FACT, or NULL: nobody comes there with what it asks for. */
 static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f, const struct code_fact *fact)
 {
-    bool same = fact->condition != 0 && f->condition != 0 && (fact->condition - 1) / 2 == (f->condition - 1) / 2;
-
-    if (f->condition != 0 && !same)
+    if (f->condition != 0 && !asks_for_way(f, fact))
         close_fork(cpu, f);
     if (fact->condition != 0 && f->condition == 0) {
         f->condition = fact->condition;
@@ -2526,19 +2604,12 @@ static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f,
 }
 
 /* Whether an instruction with FACT is done on both ways of F, or, with a condition of its own, perhaps: they stay apart
- * as long as what frames are found by differs. */
+ * as long as what frames are found by differs, and it goes on behind them. */
 static bool stays_apart(const struct code_cpu *cpu, const struct fork *f, const struct code_fact *fact)
 {
-    const unsigned regs[] = {cpu->sp, cpu->fp, cpu->ra};
-    bool same = true;
-    unsigned i;
+    const bool goes_on = fact->condition != 0 || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 
-    if (!f->in_yes || !f->in_no || fact->flow != CODE_NEXT ||
-        (fact->condition != 0 && (fact->condition - 1) / 2 == (f->condition - 1) / 2))
-        return false;
-    for (i = 0; i < 3; i++)
-        same = same && same_value(&f->yes->reg[regs[i]], &f->no.reg[regs[i]]);
-    return !same;
+    return goes_on && !asks_for_way(f, fact) && frames_differ(cpu, f);
 }
 
 /* Gives what holds in front of the instruction at PC on both ways. */
@@ -2599,7 +2670,7 @@ static void believe_restored(const struct run *r, struct code_state *state, uint
     unsigned i;
 
     for (i = 0; i < 3; i++)
-        if (same_value(&state->reg[regs[i]], &gone) && r->watch->restores != NULL &&
+        if (is_gone(&state->reg[regs[i]]) && r->watch->restores != NULL &&
             r->watch->restores(r->watch->ctx, next, regs[i]))
             state->reg[regs[i]] = unknown;
 }
@@ -2662,6 +2733,27 @@ static void fall_off(struct run *r, uint64_t next, const struct code_state *stat
     code_add_edge(r->code, next, state);
 }
 
+/* FACT, which may leave, leads both ways of F to one place, where they meet; or they go on behind it. */
+static void leave_apart(struct run *r, struct fork *f, const struct code_fact *fact, bool give)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    struct fork both = *f;
+    struct code_state state;
+    struct code_fact copy = *fact;
+
+    copy_state(&state, f->yes);
+    both.yes = &state;
+    code_step(cpu, both.yes, fact);
+    code_step(cpu, &both.no, fact);
+    if (fact->condition == 0) {
+        copy_state(f->yes, both.yes);
+        copy_state(&f->no, &both.no);
+    }
+    close_fork(cpu, &both);
+    if (!give)
+        depart(r, &state, &copy);
+}
+
 /* The same on both ways of F, which stay apart. Returns whether one goes on. */
 static bool step_apart(struct run *r, struct fork *f, const struct code_fact *fact, uint64_t pc, bool give)
 {
@@ -2669,14 +2761,20 @@ static bool step_apart(struct run *r, struct fork *f, const struct code_fact *fa
     bool goes[2];
     unsigned i;
 
+    if (fact->flow != CODE_NEXT && fact->flow != CODE_CALL) {
+        leave_apart(r, f, fact, give);
+        return true;
+    }
     for (i = 0; i < 2; i++) {
         struct code_fact copy = *fact;
         struct code_state before;
 
         copy_state(&before, ways[i]);
         goes[i] = take_step(r, ways[i], &copy, pc, give);
-        if (fact->condition != 0)
+        if (fact->condition != 0 && goes[i])
             code_join(r->code->cpu, ways[i], &before);
+        else if (fact->condition != 0)
+            copy_state(ways[i], &before);
     }
     f->in_yes = goes[0] || fact->condition != 0;
     f->in_no = goes[1] || fact->condition != 0;
@@ -2721,9 +2819,10 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
             return;
         }
         at = r->index[next - r->unit->start] - 1;
-        if (fact.flags || r->places[at].meets)
-            close_fork(r->code->cpu, &f);
+        if (fact.flags)
+            change_flags(r->code->cpu, &f);
         if (r->places[at].meets) {
+            close_fork(r->code->cpu, &f);
             if (!give)
                 arrive(r, at, state);
             return;

@@ -219,8 +219,9 @@ extern const struct code_cpu code_x86_64, code_i386, code_aarch64, code_s390x, c
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
 /* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K;
- * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, another value than at the entry, because an instruction has
- * taken it from elsewhere than from the function's own frame; and BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or 0. */
+ * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, or of RA's word, another value than at the entry, because
+ * an instruction has taken it from elsewhere than from the function's own frame; + CODE_ONE_WAY, on one of two ways
+ * that flags have decided between; and BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or 0. */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
@@ -253,7 +254,7 @@ struct code_slot {
     uint8_t base;
 };
 
-enum { CODE_GONE = 1, CODE_ALL_OR_NONE };
+enum { CODE_GONE = 1, CODE_ONE_WAY, CODE_ALL_OR_NONE };
 
 enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 
@@ -376,6 +377,8 @@ struct code_unit {
     bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86) */
     bool is_called;    /* by a call that was seen */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
+    bool addressed;    /* data or code has its address, if code_find_uncalled has asked for that */
+    bool doubted;      /* it has: who jumps there, and it may be called by its address, too */
     bool is_piece;     /* calls in front of its start come back to it */
     bool bare;         /* it had CFI, which was wrong */
     uint8_t lost_to;   /* and why: LOST_BY_... */
@@ -434,11 +437,12 @@ struct code {
     struct code_edges edges;
     struct code_vector *vectors;
     size_t num_vectors;
-    bool far_jumps_done; /* x86_64: those of 32-bit code have been looked for */
-    bool naming;         /* interrupts begin with names for what registers have */
-    bool changed;        /* a unit has */
-    bool programs;       /* i386: exceptions may come from programs */
-    bool switch_ended;   /* a way behind a switch to another stack has, or otherwise */
+    bool far_jumps_done;  /* x86_64: those of 32-bit code have been looked for */
+    bool naming;          /* interrupts begin with names for what registers have */
+    bool changed;         /* a unit has */
+    bool programs;        /* i386: exceptions may come from programs */
+    bool switch_ended;    /* a way behind a switch to another stack has, or otherwise */
+    bool addresses_known; /* which units are addressed */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
 bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);

@@ -1305,10 +1305,11 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
                              kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
-/* Whether nobody but interrupts' entries comes to the start of UNIT, by jumps. One of them leaves no return address. */
+/* Whether an interrupt's entry comes to the start of UNIT, by a jump that leaves no return address. If UNIT is called,
+ * too, nothing tells in it which of both has been. */
 static bool is_jumped_to_by_interrupt(const struct code *code, const struct code_unit *unit)
 {
-    const struct code_edge *edge = unit->called ? NULL : unit->edges;
+    const struct code_edge *edge = unit->edges;
     const struct symbol *symbol = image_symbol(code->image, unit->start);
 
     while (edge != NULL && (edge->target != unit->start || edge->state.caller != CALLER_INTERRUPTED))
@@ -1370,6 +1371,8 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
     }
     if (unit->lost_to == LOST_BY_WORD)
         enter(code, how, unit->start, CODE_ERROR, "its CFI says that an error code lies below the interrupted PC");
+    if (unit->lost_to == LOST_BY_JUMP && unit->is_called)
+        code_begin_at(code, unit->start, CODE_CALLED);
     if (!is_lost_by_itself(unit) || unit->jumped_to)
         return;
     kind = kind_of(code, unit->start, &why);
@@ -1409,7 +1412,11 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 {
     struct code_ends ends;
 
-    if (unit->fde == NULL || unit->trap || unit->is_called || unit->says_end)
+    if (unit->fde == NULL || unit->trap || unit->says_end)
+        return LOST_BY_NOTHING;
+    if (unit->function && !vector && is_jumped_to_by_interrupt(code, unit))
+        return LOST_BY_JUMP;
+    if (unit->is_called)
         return LOST_BY_NOTHING;
     if (unit->begins_below && !unit->is_tried) {
         unit->is_tried = true;
@@ -1420,8 +1427,6 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
         return LOST_BY_NOTHING;
     if (vector)
         return LOST_BY_REGISTER;
-    if (is_jumped_to_by_interrupt(code, unit))
-        return LOST_BY_JUMP;
     if ((!may && unit->returns) || unit->is_tried)
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */
@@ -1471,10 +1476,142 @@ static bool drop_shared(struct code *code, bool *lost)
     return any;
 }
 
+/* ---- Addresses that code and data have ------------------------------------------------------------------------- */
+
+static void note_address(struct code *code, uint64_t addr)
+{
+    struct code_unit *unit = code_unit_at(code, addr & ~(uint64_t)code->cpu->mode);
+
+    if (unit != NULL && unit->start == (addr & ~(uint64_t)code->cpu->mode))
+        unit->addressed = true;
+}
+
+/* Notes the words of SIZE bytes in SECTION, each STEP bytes. */
+static void note_words(struct code *code, struct section *section, unsigned size, unsigned step)
+{
+    const uint8_t *bytes = image_load(code->image, section) ? section->bytes : NULL;
+    uint64_t at;
+
+    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step)
+        note_address(code, load_number(bytes + at, size, code->image->big));
+}
+
+/* Whether SECTION says of all functions where they begin. */
+static bool has_all_starts(const struct section *section)
+{
+    static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".sframe", IMAGE_TABLES};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(section->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers that registers have had, up to what has been read. */
+struct numbers {
+    int64_t value[CODE_REGISTERS];
+    bool is_known[CODE_REGISTERS];
+};
+
+/* Notes the address that OP, behind others, may give a register. */
+static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
+{
+    const struct code_value value = {
+        op->what == CODE_NUMBER ? op->k : (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k), BASE_NUMBER,
+        false, 0, 0};
+
+    if (op->what == CODE_INSERT && n->is_known[op->reg]) {
+        const struct code_value whole = {(int64_t)(((uint64_t)n->value[op->reg] & ~((uint64_t)0xffff << op->last)) |
+                                                   (uint64_t)op->k << op->last),
+                                         BASE_NUMBER, false, 0, 0};
+
+        n->value[op->reg] = whole.k;
+        note_address(code, address_of(code->cpu, &whole));
+    }
+    if (op->what != CODE_NUMBER && (op->what != CODE_SET || !n->is_known[op->base]))
+        return;
+    n->value[op->reg] = value.k;
+    n->is_known[op->reg] = true;
+    note_address(code, address_of(code->cpu, &value));
+}
+
+/* The same of UNIT's instructions, one behind the other. */
+static void note_code(struct code *code, const struct code_unit *unit)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    struct numbers n = {{0}, {false}};
+    uint64_t pc = unit->start;
+
+    while (text.bytes != NULL && pc < unit->end) {
+        struct code_fact fact;
+        unsigned i;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        for (i = 0; i < fact.num; i++)
+            note_op(code, &n, &fact.op[i]);
+        pc += fact.size != 0 ? fact.size : code->cpu->align;
+    }
+}
+
+/* Finds out which units are addressed. x86 has addresses of 32 bits in its instructions, at any byte. */
+static void find_addresses(struct code *code)
+{
+    const unsigned word = code->cpu->word;
+    size_t i;
+
+    if (code->addresses_known)
+        return;
+    code->addresses_known = true;
+    for (i = 0; i < code->image->num_data; i++)
+        if (!has_all_starts(code->image->data[i]))
+            note_words(code, code->image->data[i], word, word);
+    for (i = 0; i < code->image->num_code && !code->cpu->link; i++)
+        note_words(code, code->image->code[i], 4, 1);
+    for (i = 0; i < code->num_units; i++)
+        note_code(code, &code->units[i]);
+}
+
+/* Whether UNIT, without CFI, which jumps of an interrupt's entry or of a function in its frame lead to, may be called
+ * by its address, too. */
+static bool may_be_called(struct code *code, struct code_unit *unit)
+{
+    const struct code_edge *edge = unit->fde == NULL && !unit->doubted ? code_edge_to_start(unit) : NULL;
+    struct code_ends ends;
+
+    if (edge == NULL || edge->begins != 0 ||
+        (edge->state.caller == CALLER_INTERRUPTED
+             ? unit->lost_to != LOST_BY_JUMP && !code_begins_function(code, unit->start)
+             : unit->lost_to != LOST_BY_FRAME))
+        return false;
+    unit->doubted = true;
+    find_addresses(code);
+    if (!unit->addressed)
+        return false;
+    code_try(code, unit->start, CODE_CALLED, &ends);
+    return !ends.resumes && !ends.exits && !ends.returns_ill && !ends.takes;
+}
+
+/* Of units that may be entered by a jump and by a call nothing tells which of both has been. */
+static bool doubt_units(struct code *code)
+{
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        if (may_be_called(code, &code->units[i])) {
+            code_begin_at(code, code->units[i].start, CODE_CALLED);
+            any = true;
+        }
+    return any;
+}
+
 bool code_find_uncalled(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
-    const bool any = drop_uncalled(code, lost) || drop_shared(code, lost);
+    const bool any = drop_uncalled(code, lost) || drop_shared(code, lost), doubts = !any && doubt_units(code);
     size_t i;
 
     if (any) {
@@ -1491,7 +1628,7 @@ bool code_find_uncalled(struct code *code, const struct code_how *how)
         }
     free(from);
     free(lost);
-    return any;
+    return any || doubts;
 }
 
 /* ---- Code without CFI ------------------------------------------------------------------------------------------ */

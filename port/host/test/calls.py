@@ -144,6 +144,18 @@ LOST_TO = {
     "arm": ("mul lr, r1, r2", "ldrh lr, [r1]", "and lr, r1, #7", "ldr lr, [r1, r2, lsl #1]", "mrs lr, apsr",
             "ubfx lr, r1, #3, #4", "clz lr, r1", "eor lr, lr, r2", "umull r1, lr, r2, r3"),
 }
+# Where there is no such register, its word on the stack is: as a jump to where a register says is made of a call and a
+# return (-mretpoline). What is read from it before is right as long as it is kept, and what is put back there.
+LOST_WORD = {
+    "x86_64": """call 1f => r7+8 [cfa-8] r6+0\n2: pause\nlfence\njmp 2b\n1: mov %rax, (%rsp) => r7+8 [cfa-8] r6+0
+        ret => none\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nmov (%rsp), %rdx\nmov %rax, (%rsp)
+        nop => r7+8 r1+0 r6+0\nmov %rdx, (%rsp) => r7+8 r1+0 r6+0\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\nlea f(%rip), %rax\nmov %rax, (%rsp) => r7+8 [cfa-8] r6+0
+        ret => none""",
+    "i386": """call 1f => r4+4 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: mov %eax, (%esp) => r4+4 [cfa-4] r5+0
+        ret => none\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nmov (%esp), %edx\nmov %eax, (%esp)
+        nop => r4+4 r2+0 r5+0\nmov %edx, (%esp) => r4+4 r2+0 r5+0\nret => r4+4 [cfa-4] r5+0""",
+}
 # A call overwrites it.
 CALLED = {
     "aarch64": """str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none
@@ -424,6 +436,27 @@ ONE_WAY_POP = {
         ldrhi pc, [sp], #4 => none\nnop => r13+16 [cfa-4] FP+0\nadd sp, sp, #8 => r13+16 [cfa-4] FP+0
         .cfi_def_cfa_offset 8\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
 }
+# The same, with instructions in between that change no flags although others of their kind do; with some that do; and
+# with branches that ask for something else.
+ONE_WAY_FLAGS = {
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8
+        cmp r0, #0\nit eq\nldmeq sp!, {r4, lr} => r13+8 [cfa-4] FP+0\nmul r0, r1, r2 => none\nnop => none\nwfe
+        smlabb r0, r1, r2, r3\numull r0, r1, r2, r3\nsxtab r0, r1, r2\nusat r0, #4, r1\nclz r0, r1\nmrs r0, apsr
+        it eq\nbxeq lr => none\nnop => r13+8 [cfa-4] FP+0
+        cmp r0, #1\nit ne\nldmne sp!, {r4, lr} => r13+8 [cfa-4] FP+0\nbgt 1f => none\nit ne\nbxne lr => none
+        1: nop => none\nudf #0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush {r4, lr}
+        .cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8\ncmp r0, #0\nit ne\nldmne sp!, {r4, lr}
+        adds r0, r0, #1 => none\nit ne\nbxne lr => none\nnop => none\nb .""",
+    "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8
+        cmp r0, #0\nit eq\nldmeq sp!, {r4, lr} => r13+8 [cfa-4] FP+0\nmul r0, r1, r2 => none\nwfe\nlsl r8, r1, r2
+        smlabb r0, r1, r2, r3\numull r0, r1, r2, r3\nsxtab r0, r1, r2\nusat r0, #4, r1\nclz r0, r1\nmrs r0, apsr
+        itt eq\nmuleq r0, r1\nbxeq lr => none\nnop => r13+8 [cfa-4] FP+0
+        cmp r0, #1\nit ne\nldmne sp!, {r4, lr} => r13+8 [cfa-4] FP+0\ncbz r0, 1f => none\nbgt 1f\nit ne
+        bxne lr => none\nnop => r13+8 [cfa-4] FP+0\n1: udf #0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\npush {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8\ncmp r0, #0
+        it ne\nldmne sp!, {r4, lr}\nadds r0, r0, #1 => none\nit ne\nbxne lr => none\nnop => none\nlsls r0, r0, #1
+        it ne\nbxne lr => none\nnop => none\nb .""",
+}
 ONE_WAY_LR = {
     "arm": """cmp r0, #0 => r13+0 r14+0 FP+0\nit ne\nstrne lr, [sp, #-4]! => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 4
         .cfi_offset 14, -4\nitt ne => none\nmovne lr, r1 => none\nldrne lr, [sp], #4 => none
@@ -448,10 +481,12 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
+         "RA's word overwritten": LOST_WORD,
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
          "SP moved if a flag is set": ONE_WAY_SP, "a frame taken off if a flag is set": ONE_WAY_POP,
+         "flags that change, or do not": ONE_WAY_FLAGS,
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
@@ -542,6 +577,21 @@ def alone(cpu, text):
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
 
 
+# Code alone: a comparison in front of a call says nothing of the table of jumps behind it, whose last entries lead to
+# where another way comes with FP as it was.
+BOUND = {
+    "x86_64": """push %rbp\ncmp $1, %edi\nja 9f\ncall leaf => r7+16 [cfa-8] *\nxor %ebp, %ebp\nand $3, %esi
+        lea 1f(%rip), %rax => r7+16 [cfa-8] [cfa-16]\nmovslq (%rax, %rsi, 4), %rcx\nadd %rax, %rcx\njmp *%rcx
+        .section .rodata\n1: .long 2f - 1b, 2f - 1b, 9f - 1b, 9f - 1b\n.text\n2: nop => r7+16 [cfa-8] [cfa-16]
+        jmp 2b\n9: nop => r7+16 [cfa-8] [cfa-16]\npop %rbp => r7+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """stp x29, x30, [sp, #-16]!\ncmp w0, #1\nb.hi 9f\nbl leaf => r31+16 [cfa-8] *\nmov x29, xzr
+        adrp x9, 1f => r31+16 [cfa-8] [cfa-16]\nadd x9, x9, :lo12:1f\nadr x10, 2f\nldrb w11, [x9, x8]
+        add x10, x10, x11, lsl #2\nbr x10\n.section .rodata\n1: .byte 0, 0, 2, 2\n.text
+        2: nop => r31+16 [cfa-8] [cfa-16]\nb 2b\n9: nop => r31+16 [cfa-8] [cfa-16]
+        ldp x29, x30, [sp], #16 => r31+16 [cfa-8] [cfa-16]\nret => r31+0 r30+0 r29+0""",
+}
+
+
 # Code alone: a switch, of which the default is never reached, begins behind a case of the one before, so that one table
 # after the other is found. The last one leads to a label that another way comes to with another SP.
 CHAIN = {
@@ -555,6 +605,38 @@ CHAIN = {
                 "sub sp, sp, #32\n", """9: mov sp, x29 => r29+32 [cfa-24] [cfa-32]
         ldp x29, x30, [sp], #32 => r31+32 [cfa-24] [cfa-32]\nret => r31+0 r30+0 r29+0\n"""),
 }
+
+
+# An exception's entry jumps to a function that another one calls, too, or may call: by its address, in code or in data.
+# Nothing in it tells which of both has been. If nobody has its address, what the entry has saved is right.
+JUMPED = {
+    "x86_64": ("push %rax\npush %rcx\njmp g", "push %rbx => ROW\ncall leaf => ROW\n1: jmp 1b => ROW", "* * r6+0",
+               {"a call": "call g", "an address in code": "lea g(%rip), %rax\ncall *%rax",
+                "a number in code": "movq $g, (%rdi)", "an address in data": "ret\n.data\n.quad g\n.text"}),
+    "i386": ("push %eax\npush %ecx\njmp g", "push %ebx => ROW\ncall leaf => ROW\n1: jmp 1b => ROW", "* * r5+0",
+             {"a call": "call g", "an address in code": "mov $g, %eax\ncall *%eax",
+              "an address in data": "ret\n.data\n.long g\n.text"}),
+    "aarch64": ("sub sp, sp, #32\nstr x0, [sp, #8]\nmrs x0, elr_el1\nstr x0, [sp]\nb g",
+                "stp x19, x30, [sp, #-16]! => ROW\nbl leaf => ROW\n1: b 1b => ROW", "* [r31*] r29+0",
+                {"a call": "bl g", "an address in code": "adrp x1, g\nadd x1, x1, :lo12:g\nblr x1",
+                 "an address in data": "ret\n.data\n.quad g\n.text"}),
+    "riscv": ("addi sp, sp, -32\nSTORE a0, 8(sp)\ncsrr a0, mepc\nSTORE a0, 16(sp)\nj g",
+              "addi sp, sp, -16 => ROW\nSTORE ra, 8(sp)\njal leaf => ROW\n1: j 1b => ROW", "* [r2*] r8+0",
+              {"a call": "jal g", "an address in code": "lla t0, g\njalr t0"}),
+}
+
+
+def jumped(cpu, how):
+    begins, text, row, ways = JUMPED["riscv" if cpu.startswith("riscv") else cpu]
+    between = "\n.cfi_endproc\n.balign 8\n.type %s, %%function\n%s: .cfi_startproc\n"
+    lines = begins + between % ("g", "g") + text.replace("ROW", "none" if how else "row")
+    text, wanted = numbered(lines + between % ("h", "h") + ways.get(how, "nop"))
+    image, where = build(cpu, "jumped", text)
+    found = rows(cpu, image, where["f"], where["end"], "--entry=f:trap")
+    pattern = r"\s".join(re.escape(rule).replace(r"\*", r"\S+") for rule in row.split())
+    for i, rules in enumerate(wanted):
+        must(found[where["at%d" % i]] == "none" if rules == "none" else re.fullmatch(pattern, found[where["at%d" % i]]),
+             "instruction %d: %s" % (i, found[where["at%d" % i]]))
 
 
 def chain(cpu, tables, more):
@@ -641,6 +723,12 @@ def main():
         text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
         if text is not None:
             test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
+    for cpu in CPUS:
+        ways = JUMPED.get("riscv" if cpu.startswith("riscv") else cpu)
+        for how in [None, *ways[3]] if ways else []:
+            test("%s: an exception's entry jumps to a function, and %s" % (cpu, how or "nobody else"), jumped, cpu, how)
+    for cpu, text in BOUND.items():
+        test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
     test("a loss is said with --quiet", loss_is_said)

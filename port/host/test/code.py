@@ -1650,8 +1650,9 @@ UPPER = {"x86_64": 0xffffffff80000000, "riscv64": 0xffffffff80000000, "riscv32":
 
 
 def vectored(cpu):
-    """CFI is not believed of such an entry, nor of the function, unless that says that nobody has called it, somebody
-    does, or the entry leaves an address to return to: one or, on each way that leads there, another one."""
+    """CFI is not believed of such an entry, nor of the function, even if somebody calls it, too, unless that says that
+    nobody has called it, or the entry leaves an address to return to: one or, on each way that leads there, another
+    one."""
     sets, entry, kind, ra = VECTORED[cpu]
     at = entry.rindex("\n") + 1
     jump, unless = entry[at:] + "\n", UNLESS.get(cpu, "beqz a0, 1f\n")
@@ -1662,7 +1663,7 @@ def vectored(cpu):
         cpu, "lla ra, back\n")
     other = leaves.replace("back", "again")
     for says, called, goes, known in (
-            ("", "", jump, False), (".cfi_undefined %s\n" % ra, "", jump, True), ("", call + "taken\n", jump, True),
+            ("", "", jump, False), (".cfi_undefined %s\n" % ra, "", jump, True), ("", call + "taken\n", jump, False),
             ("", "", leaves + jump, True), ("", "", unless + leaves + jump + "1: " + other + jump, True),
             ("", "", unless + leaves + jump + "1: " + jump, False)):
         functions = {"back": stop, "again": stop, "handler": RETURN.get(cpu, "ret"),
