@@ -268,6 +268,8 @@ static void test_rest(void **state)
     stacks[0] = (struct sfu_kernel_stack){memory + 8, memory + 8, 0, 0}; /* empty ones bound nothing */
     stacks[1] = (struct sfu_kernel_stack){memory + 16, memory + 8, 0, 0};
     assert_true(find(at(memory + 100), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
+    stacks[0] = (struct sfu_kernel_stack){memory + 200, memory + 200, 0, 0};
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
 }
 
 /* A list whose end was overwritten. */
