@@ -1703,9 +1703,13 @@ static bool takes_address(const struct code *code, uint64_t pc)
 
 bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next)
 {
-    const struct code_unit *unit = code_unit_at(code, next - 1), *behind = code_unit_at(code, next);
+    const struct code_unit *unit, *behind;
 
-    if (fact->target != next || unit == NULL || behind == NULL)
+    if (fact->target != next)
+        return false;
+    unit = code_unit_at(code, next - 1);
+    behind = code_unit_at(code, next);
+    if (unit == NULL || behind == NULL)
         return false;
     return unit == behind || (unit->fde == NULL && behind->fde == NULL && !code_begins_function(code, next) &&
                               takes_address(code, next));

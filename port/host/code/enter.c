@@ -40,6 +40,7 @@ struct trial {
     uint16_t work[MAX_BLOCKS];
     unsigned num_blocks, num_work, steps, max_steps;
     uint64_t start;
+    uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
     bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
     bool piece;  /* it begins within a function, whose frame its end must find */
@@ -292,6 +293,11 @@ static bool saves(const struct code *code, const struct code_op *op, unsigned re
     return op->what == CODE_STORES && (uint32_t)op->from >> reg & 1;
 }
 
+static bool is_store(const struct code_op *op)
+{
+    return op->what == CODE_STORE || op->what == CODE_STORES;
+}
+
 /* Whether FACT saves what an idle register has at the entry: whoever has interrupted needs it again, or a dump. */
 static bool saves_idle(const struct code *code, const struct code_state *state, const struct code_fact *fact)
 {
@@ -299,7 +305,7 @@ static bool saves_idle(const struct code *code, const struct code_state *state, 
     unsigned i, reg;
 
     for (i = 0; i < fact->num; i++)
-        for (reg = 0; reg < CODE_REAL; reg++)
+        for (reg = 0; reg < CODE_REAL && is_store(&fact->op[i]); reg++)
             if (cpu->idle >> reg & 1 && state->reg[reg].base == BASE_ENTRY + reg && saves(code, &fact->op[i], reg))
                 return true;
     return false;
@@ -312,15 +318,16 @@ static bool is_of_strings(uint8_t p)
            (p >= 0x6c && p <= 0x6f);
 }
 
-/* Whether the instruction at PC is one that compilers write into interrupt functions alone. The ABIs say what it makes
- * sure of: that functions find the direction flag clear, and SP at a multiple of 8. */
-static bool begins_mode(const struct code *code, uint64_t pc)
+/* Whether the instruction at PC, in TEXT, is one that compilers write into interrupt functions alone. The ABIs say what
+ * it makes sure of: that functions find the direction flag clear, and SP at a multiple of 8. */
+static bool begins_mode(const struct code *code, const struct code_text *text, uint64_t pc)
 {
-    const uint8_t *p = image_instructions(code->image, pc, 4);
+    const uint8_t *p;
     uint32_t word;
 
-    if (p == NULL)
+    if (text->bytes == NULL || pc < text->start || pc >= text->end || text->end - pc < 4)
         return false;
+    p = text->bytes + (pc - text->start);
     switch (code->image->header.e_machine) {
     case EM_X86_64:
         return p[0] == 0xfc && !is_of_strings(p[1]);
@@ -530,23 +537,38 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 }
 
+/* Whether a function begins at ADDR. Most instructions are not at a symbol: those between two are not looked up. */
+static bool begins_function(struct trial *t, uint64_t addr)
+{
+    const struct image *image = t->code->image;
+    size_t below;
+
+    if (addr > t->symbol && addr < t->next_symbol)
+        return false;
+    below = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols, offsetof(struct symbol, addr),
+                        addr);
+    t->symbol = below > 0 ? image->symbols[below - 1].addr : 0;
+    t->next_symbol = below < image->num_symbols ? image->symbols[below].addr : UINT64_MAX;
+    return code_begins_function(t->code, addr);
+}
+
 /* Whether STATE goes on at PC, where it comes from UNIT by no jump, as in code.c, fall_off: not from what CFI
  * describes, nor into that, unless UNIT moves SP and its CFI says nothing, and so does that of what lies there:
  * then a compiler has written neither, but somebody who has left out the jump. */
-static bool falls_into(const struct trial *t, const struct code_state *state, const struct code_unit *unit,
-                       uint64_t pc)
+static bool falls_into(struct trial *t, const struct code_state *state, const struct code_unit *unit, uint64_t pc)
 {
-    const struct code_unit *behind = code_unit_at(t->code, pc);
+    const bool stays = unit != NULL && pc >= unit->start && pc < unit->end;
+    const struct code_unit *behind = stays ? unit : code_unit_at(t->code, pc);
     const struct code_value *sp = &state->reg[t->code->cpu->sp];
 
     if (unit == NULL || unit == behind)
-        return state->caller != CALLER_KNOWN || !code_begins_function(t->code, pc);
+        return state->caller != CALLER_KNOWN || !begins_function(t, pc);
     if (behind != NULL && unit->says_nothing && (behind->fde == NULL || behind->says_nothing) &&
         (sp->base != BASE_CFA || sp->k != t->code->cpu->sp_at_entry))
         return true;
     if (unit->fde != NULL || behind == NULL || behind->fde != NULL)
         return false;
-    return state->caller != CALLER_KNOWN || !code_begins_function(t->code, pc);
+    return state->caller != CALLER_KNOWN || !begins_function(t, pc);
 }
 
 /* Follows the way of BLOCK to where ways meet or end. */
@@ -565,7 +587,7 @@ static void follow(struct trial *t, struct block *block)
         bool goes_on;
 
         memset(&fact, 0, sizeof fact);
-        t->ends->begins_mode |= own && begins_mode(t->code, pc);
+        t->ends->begins_mode |= own && begins_mode(t->code, &text, pc);
         if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
             cpu->decode(t->code->decoder, &text, pc, &fact);
         if (fact.size == 0 || t->steps++ == t->max_steps) {
