@@ -456,11 +456,15 @@ static bool read_file(const char *name, struct target *target)
     return read_whole(name, target) || read_thin(name, target);
 }
 
-/* Compiles an empty source with the options of the command, to SCRATCH. */
+/* Compiles an empty source with the options of the command, to SCRATCH. KEPT: those whose next word belongs to them. */
 static bool compile_nothing(const struct command *command, const char *scratch)
 {
     static const char *const dropped[] = {"-o", "-T",  "-L",       "-l",  "-u",  "-z",  "-e",
                                           "-x", "-Wl", "-Xlinker", "-MF", "-MT", "-MQ", "-include"};
+    static const char *const kept[] = {
+        "-D",        "-U",       "-I",         "-B",      "-A",       "-G",          "-target", "--sysroot",
+        "-isysroot", "-isystem", "-idirafter", "-iquote", "-imacros", "-Xassembler", "-Xclang", "-Xpreprocessor",
+        "-mllvm",    "--param"};
     static const char *const added[] = {"-fno-lto", "-w", "-x", "c", "/dev/null", "-c", "-o"};
     size_t i, k, first = skip_launchers(&command->words);
     struct words words = {NULL, 0};
@@ -470,11 +474,15 @@ static bool compile_nothing(const struct command *command, const char *scratch)
     for (; i < command->words.num; i++) {
         const char *word = command->words.list[i];
 
-        if (IS_ONE_OF(word, dropped))
+        if (IS_ONE_OF(word, dropped)) {
             i++;
-        else if (word[0] == '-' && strncmp(word, "-Wl,", 4) != 0 && strncmp(word, "-l", 2) != 0 &&
-                 strncmp(word, "-M", 2) != 0 && strncmp(word, "-T", 2) != 0 && strncmp(word, "-o", 2) != 0)
+        } else if (IS_ONE_OF(word, kept) && i + 1 < command->words.num) {
             words_add(&words, word);
+            words_add(&words, command->words.list[++i]);
+        } else if (word[0] == '-' && strncmp(word, "-Wl,", 4) != 0 && strncmp(word, "-l", 2) != 0 &&
+                   strncmp(word, "-M", 2) != 0 && strncmp(word, "-T", 2) != 0 && strncmp(word, "-o", 2) != 0) {
+            words_add(&words, word);
+        }
     }
     for (k = 0; k < sizeof added / sizeof added[0]; k++)
         words_add(&words, added[k]);

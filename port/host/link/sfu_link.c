@@ -272,7 +272,7 @@ static void link_again(struct said *said)
 
 /* ---- sfu-gen --------------------------------------------------------------------------------------------------- */
 
-/* TEXT with the name that the image will have. */
+/* Prints TEXT with the name that the image will have. */
 static void print_called(const char *text)
 {
     const size_t size = strlen(job.image);
@@ -284,6 +284,13 @@ static void print_called(const char *text)
     }
     if (text != NULL)
         fputs(text, stderr);
+}
+
+/* What sfu-gen has said of an image that it has made tables for. */
+static void print_said(const struct said *said)
+{
+    if (!options.quiet)
+        print_called(said->err);
 }
 
 /* What is made where the image asks for it; for linker scripts with a place of their own, options say what is made. */
@@ -327,7 +334,7 @@ static uint64_t gen_size(struct saved *saved)
     uint64_t size;
 
     run_gen(more, 3, &said);
-    print_called(said.err);
+    print_said(&said);
     size = number_of(said.out, "\"bytes\": ");
     fill_read_saved(said.out, saved);
     said_free(&said);
@@ -851,7 +858,7 @@ static bool make_own(struct image *image, struct needs *needs)
         last.linked = now;
         return false;
     }
-    print_called(last.said.err);
+    print_said(&last.said);
     fill(image, needs, last.tables, last.size);
     say_summary(&last.said, needs);
     return true;
@@ -875,7 +882,7 @@ static bool make_in_script(struct image *image, struct needs *needs)
     if (needs->asked)
         fill(image, needs, NULL, 0);
     run_gen(more, 1, &json);
-    print_called(json.err);
+    print_said(&json);
     say_summary(&json, needs);
     said_free(&json);
     return true;

@@ -289,7 +289,7 @@ unnamed() {
 test "code without rows and without a symbol" unnamed
 test "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
     grep -q 'put (0x.*entered as by --entry=put:call: '"
-test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-link"
+test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-"
 
 # filled FILE: what sfu-link has written is there, and in it tables that describe start, as sfu itself says.
 cat >facts.py <<'END'
@@ -407,6 +407,11 @@ sources() {
         -o own.elf
 }
 test "own object: the same command compiles" sources
+options_of_two_words() {
+    own 3 ./counted gcc "${plain[@]}" -D NUMBER -U OTHER -I . -B . -isystem . -fno-pie -nostdlib -static -no-pie \
+        -Wl,-T,own.ld own.c dist/sfu_panic.c -o own.elf
+}
+test "own object: the same command compiles, with options of two words" options_of_two_words
 lto() {
     gcc "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
         gcc "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
