@@ -21,13 +21,20 @@ struct marks {
     size_t num;
 };
 
-/* An image_symbol_fn. Mapping symbols are $d, $x of aarch64, and $a and $t of ARM, also with more behind a dot. */
+/* Mapping symbols are $d, $x of aarch64 and RISC-V, and $a and $t of ARM, also with more behind a dot; and $x with the
+ * name of an instruction set, as in $xrv64i2p1_m2p0 (RISC-V's ABI, "Mapping Symbol"). */
+static bool is_mark(const char *name)
+{
+    return name[0] == '$' && name[1] != '\0' && strchr("dxat", name[1]) != NULL &&
+           (name[2] == '\0' || name[2] == '.' || strncmp(name + 1, "xrv", 3) == 0);
+}
+
+/* An image_symbol_fn. */
 static void add_mark(void *ctx, const GElf_Sym *sym, const char *name)
 {
     struct marks *marks = ctx;
 
-    if (name[0] != '$' || name[1] == '\0' || strchr("dxat", name[1]) == NULL ||
-        (name[2] != '\0' && name[2] != '.') || image_code(marks->image, sym->st_value) == NULL)
+    if (!is_mark(name) || image_code(marks->image, sym->st_value) == NULL)
         return;
     marks->list = grow(marks->list, marks->num, sizeof *marks->list);
     marks->list[marks->num++] = (struct mark){sym->st_value, name[1] == 'd'};

@@ -2426,6 +2426,17 @@ def entries_unnamed():
     must("%s: 1 bytes have no row: " % called not in said, said)
 
 
+def data_before_code():
+    """RISC-V: code behind data, marked by a symbol that names its instruction set, is code."""
+    image = build("riscv64", WORK + "/marked", [
+        ".text", ".globl _start", "_start: j _start", "table: .skip 64, 0x5a", ".option arch, rv64gc_zicsr",
+        "unknown: csrr a0, scause", "addi sp, sp, -16\nsd a0, 0(sp)\nebreak"])
+    marks = re.findall(r"(?m) (\$x\S+)$", run("riscv64-linux-gnu-nm", "--special-syms", image)[0])
+    must(any(mark.startswith("$xrv64") for mark in marks), "no such mark: %s" % marks)
+    without = json.loads(gen.gen("--size", "--json", "--find", image)[0])["without"]
+    must([piece["function"] for piece in without] == ["unknown"] and without[0]["bytes"] >= 10, str(without))
+
+
 ARM_SWITCH = """push {r4, BP, lr}\n.cfi_def_cfa_offset 12\n.cfi_offset FPN, -8\n.cfi_offset 14, -4\nmov r2, sp
         str r2, [r0]\nmov sp, r1\npop {r4, BP, pc}"""
 SWITCH = {
@@ -2528,6 +2539,7 @@ def test_trust():
     test("entries that are refused", entries_refused)
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
+    test("riscv64 code behind data", data_before_code)
     for cpu in ("riscv64", "riscv32"):
         for kind in ("trap", "scratch", "tp"):
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)
