@@ -19,8 +19,8 @@ TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c cfi.c spans.c epilogue_riscv.c joined.c \
-    compare.c kept.c plt.c filled.c) sfu.c
+TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c cfi.c spans.c \
+    epilogue_riscv.c joined.c compare.c kept.c plt.c filled.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,code.c enter.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
@@ -47,7 +47,7 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_CODE) \
     $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c moved.c run.c) \
-    $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c report.c)
+    $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c report.c)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
     sfu.h
 

@@ -22,7 +22,8 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@touch $@
 
 $(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
-    $(addprefix port/host/common/,abi.c abi.h image.c image.h pe.c pe.h pe_unwind.c dwarf_cfi.h) test/lib/rows.h \
+    $(addprefix port/host/common/,abi.c abi.h image.c image.h pe.c pe.h pe_unwind.c pe_dwarf.c pe_dwarf.h \
+    pe_aarch64.c dwarf_cfi.h) test/lib/rows.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@
@@ -67,7 +68,7 @@ STEPS ?= 210000
 
 STEP := build/step
 STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c) \
-    $(addprefix port/host/common/,pe.c pe_unwind.c)
+    $(addprefix port/host/common/,pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 STEP_KNOWN := -f test/truth/FAULTS.md

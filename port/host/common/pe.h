@@ -5,7 +5,8 @@
  * its DOS header, which is as large, and behind its end what ELF has besides: headers of its segments and sections, its
  * symbols, and .eh_frame made of its unwind codes. So sections, symbols, CFI and DWARF have one reader each, and each
  * section stands in the file where its header says. Nothing in the file is believed.
- * Names in comments are those of "PE Format" and "x64 exception handling" of Microsoft's documentation.
+ * Names in comments are those of "PE Format", "x64 exception handling" and "ARM64 exception handling" of Microsoft's
+ * documentation.
  */
 #ifndef SFU_HOST_PE_H
 #define SFU_HOST_PE_H
@@ -79,5 +80,8 @@ void pe_functions(const struct pe *pe, struct pe_functions *functions);
 /* Puts .eh_frame made of the unwind codes of FUNCTIONS; a function whose codes are not understood has no entry there.
  * Returns false if there are more codes than the file could have. */
 bool pe_unwind(const struct pe *pe, const struct pe_functions *functions, struct pe_bytes *out);
+
+/* The same of aarch64 (pe_aarch64.c). */
+bool pe_unwind_aarch64(const struct pe *pe, const struct pe_functions *functions, struct pe_bytes *out);
 
 #endif

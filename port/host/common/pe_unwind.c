@@ -3,6 +3,7 @@
 #include "pe.h"
 #include "dwarf_cfi.h"
 #include "image.h"
+#include "pe_dwarf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,111 +94,6 @@ void pe_functions(const struct pe *pe, struct pe_functions *functions)
     }
     put_in_order(functions->list, functions->num, sizeof *functions->list, by_start);
     drop_overlapping(functions);
-}
-
-/* ---- DWARF ----------------------------------------------------------------------------------------------------- */
-
-/* Registers by their numbers in DWARF. */
-enum { X86_64_RBP = 6, X86_64_RSP = 7, X86_64_RA = 16, WORD = 8 };
-
-static void put_uleb(struct pe_bytes *out, uint64_t value)
-{
-    do {
-        pe_put(out, (value & 0x7f) | (value > 0x7f ? 0x80u : 0u), 1);
-        value >>= 7;
-    } while (value != 0);
-}
-
-/* VALUE, as far as 8 bytes of 7 bits hold it: with padding, because the length of an LEB128 is free. */
-static void put_sleb(struct pe_bytes *out, int64_t value)
-{
-    unsigned i;
-
-    for (i = 0; i < 8; i++)
-        pe_put(out, ((uint64_t)value >> 7 * i & 0x7f) | (i < 7 ? 0x80u : 0u), 1);
-}
-
-static void put_advance(struct pe_bytes *out, uint64_t by)
-{
-    if (by == 0)
-        return;
-    pe_put(out, DW_CFA_advance_loc4, 1);
-    pe_put(out, by, 4);
-}
-
-/* The CFA is register REG plus OFFSET bytes, a multiple of WORD. */
-static void put_cfa(struct pe_bytes *out, unsigned reg, int64_t offset)
-{
-    pe_put(out, DW_CFA_def_cfa_sf, 1);
-    put_uleb(out, reg);
-    put_sleb(out, -offset / WORD); /* the data alignment is -8 */
-}
-
-/* Register REG is saved BELOW bytes below the CFA, a multiple of WORD; above it if that is negative. */
-static void put_saved(struct pe_bytes *out, unsigned reg, int64_t below)
-{
-    pe_put(out, DW_CFA_offset_extended_sf, 1);
-    put_uleb(out, reg);
-    put_sleb(out, below / WORD);
-}
-
-static void put_same(struct pe_bytes *out, unsigned reg)
-{
-    pe_put(out, DW_CFA_same_value, 1);
-    put_uleb(out, reg);
-}
-
-/* Puts an entry of .eh_frame: its length, then CONTENTS, which it frees, filled up with no-operations. */
-static void put_entry(struct pe_bytes *out, struct pe_bytes *contents)
-{
-    size_t i;
-
-    while (contents->size % 8 != 4)
-        pe_put(contents, DW_CFA_nop, 1);
-    pe_put(out, contents->size, 4);
-    for (i = 0; i < contents->size; i++)
-        pe_put(out, contents->data[i], 1);
-    free(contents->data);
-    *contents = (struct pe_bytes){NULL, 0};
-}
-
-/* A CIE: addresses are absolute. SIGNAL: its functions are entered by interrupts. */
-static void put_cie(struct pe_bytes *out, bool signal)
-{
-    struct pe_bytes cie = {NULL, 0};
-
-    pe_put(&cie, 0, 4);
-    pe_put(&cie, 1, 1); /* version */
-    pe_put(&cie, 'z', 1);
-    pe_put(&cie, 'R', 1);
-    if (signal)
-        pe_put(&cie, 'S', 1);
-    pe_put(&cie, 0, 1);
-    pe_put(&cie, 1, 1);    /* code alignment */
-    pe_put(&cie, 0x78, 1); /* data alignment: -8 */
-    pe_put(&cie, X86_64_RA, 1);
-    pe_put(&cie, 1, 1);
-    pe_put(&cie, DW_EH_PE_absptr, 1);
-    put_cfa(&cie, X86_64_RSP, WORD);
-    put_saved(&cie, X86_64_RA, WORD);
-    put_entry(out, &cie);
-}
-
-/* Puts the FDE of F, whose CIE is at offset CIE of OUT. Frees PROGRAM. */
-static void put_fde(const struct pe *pe, struct pe_bytes *out, size_t cie, const struct pe_function *f,
-                    struct pe_bytes *program)
-{
-    struct pe_bytes fde = {NULL, 0};
-    size_t i;
-
-    pe_put(&fde, out->size + 4 - cie, 4);
-    pe_put(&fde, pe->base + f->start, 8);
-    pe_put(&fde, f->end - f->start, 8);
-    pe_put(&fde, 0, 1);
-    for (i = 0; i < program->size; i++)
-        pe_put(&fde, program->data[i], 1);
-    free(program->data);
-    put_entry(out, &fde);
 }
 
 /* ---- x86_64: unwind codes -------------------------------------------------------------------------------------- */
@@ -620,17 +516,16 @@ static void put_epilogues(struct frame *f, const uint8_t *p, uint64_t size)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-bool pe_unwind(const struct pe *pe, const struct pe_functions *functions, struct pe_bytes *out)
+/* The functions of x86_64. */
+static bool unwind_x86_64(const struct pe *pe, const struct pe_functions *functions, struct pe_bytes *out)
 {
     uint64_t budget = 2 * (uint64_t)pe->size, left;
     size_t i, cies[2];
 
-    if (functions->num == 0 || !pe->x86_64)
-        return true;
     cies[0] = 0;
-    put_cie(out, false);
+    put_cie(out, true, false);
     cies[1] = out->size;
-    put_cie(out, true);
+    put_cie(out, true, true);
     for (i = 0; i < functions->num; i++) {
         const struct pe_function *function = &functions->list[i];
         const uint8_t *code = pe_loaded(pe, function->start, &left);
@@ -647,4 +542,11 @@ bool pe_unwind(const struct pe *pe, const struct pe_functions *functions, struct
         put_fde(pe, out, cies[f.interrupt], function, &f.program);
     }
     return true;
+}
+
+bool pe_unwind(const struct pe *pe, const struct pe_functions *functions, struct pe_bytes *out)
+{
+    if (functions->num == 0)
+        return true;
+    return pe->x86_64 ? unwind_x86_64(pe, functions, out) : pe_unwind_aarch64(pe, functions, out);
 }

@@ -642,11 +642,9 @@ static void fail_without_cfi(struct image *image)
     const char *option = abi_is_arm(image->abi) ? "-g" : "-fasynchronous-unwind-tables";
 
     if (image->pe != NULL)
-        fail(
-            "no call frame information: %s.eh_frame and .debug_frame are missing or empty%s. --find needs none: it "
-            "reads the machine code",
-            image->abi == SFU_AMD64 ? ".pdata, " : "",
-            image->abi == SFU_AMD64 ? "" : ", and the unwind codes of aarch64 are not read");
+        fail("no call frame information: .pdata, .eh_frame and .debug_frame are missing or empty. --find needs "
+             "none: it "
+             "reads the machine code");
     if (place != NULL)
         fail("its call frame information is in the section %s, where no reader looks for it: a line of the linker "
              "script, such as *(.eh_frame), puts it there. Take that line out, and write at the end of the script "

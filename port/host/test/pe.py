@@ -66,6 +66,225 @@ def build(kind, compiler, *flags, room=True):
     return name + ".efi"
 
 
+# Codes of aarch64 that clang does not use. Two functions are not read: trap, and one whose pairs reach x29.
+CODES_AARCH64 = """
+    .text
+    .globl lrpair
+    .seh_proc lrpair
+lrpair:
+    sub sp, sp, #48
+    .seh_stackalloc 48
+    stp x19, x30, [sp, #16]
+    .seh_save_lrpair x19, 16
+    .seh_endprologue
+    bl leaf
+    .seh_startepilogue
+    ldp x19, x30, [sp, #16]
+    .seh_save_lrpair x19, 16
+    add sp, sp, #48
+    .seh_stackalloc 48
+    .seh_endepilogue
+    ret
+    .seh_endproc
+    .globl regs
+    .seh_proc regs
+regs:
+    stp x19, x20, [sp, #-96]!
+    .seh_save_r19r20_x 96
+    stp x21, x22, [sp, #16]
+    .seh_save_next
+    stp x23, x24, [sp, #32]
+    .seh_save_next
+    str x30, [sp, #48]
+    .seh_save_reg x30, 48
+    stp d8, d9, [sp, #64]
+    .seh_save_fregp d8, 64
+    .seh_endprologue
+    bl leaf
+    nop
+    .seh_startepilogue
+    ldp d8, d9, [sp, #64]
+    .seh_save_fregp d8, 64
+    ldr x30, [sp, #48]
+    .seh_save_reg x30, 48
+    ldp x23, x24, [sp, #32]
+    .seh_save_next
+    ldp x21, x22, [sp, #16]
+    .seh_save_next
+    ldp x19, x20, [sp], #96
+    .seh_save_r19r20_x 96
+    .seh_endepilogue
+    ret
+    .seh_endproc
+    .globl framed
+    .seh_proc framed
+framed:
+    str x19, [sp, #-32]!
+    .seh_save_reg_x x19, 32
+    stp x29, x30, [sp, #8]
+    .seh_save_fplr 8
+    add x29, sp, #8
+    .seh_add_fp 8
+    sub sp, sp, #16, lsl #12
+    .seh_stackalloc 65536
+    .seh_endprologue
+    cbz x0, 1f
+    bl leaf
+1:    bl leaf
+    .seh_startepilogue
+    sub sp, x29, #8
+    .seh_add_fp 8
+    ldp x29, x30, [sp, #8]
+    .seh_save_fplr 8
+    ldr x19, [sp], #32
+    .seh_save_reg_x x19, 32
+    .seh_endepilogue
+    b leaf
+    .seh_endproc
+    .globl floats
+    .seh_proc floats
+floats:
+    stp d8, d9, [sp, #-32]!
+    .seh_save_fregp_x d8, 32
+    str d10, [sp, #16]
+    .seh_save_freg d10, 16
+    str x30, [sp, #24]
+    .seh_save_reg x30, 24
+    .seh_endprologue
+    bl leaf
+    .seh_startepilogue
+    ldr x30, [sp, #24]
+    .seh_save_reg x30, 24
+    ldr d10, [sp, #16]
+    .seh_save_freg d10, 16
+    ldp d8, d9, [sp], #32
+    .seh_save_fregp_x d8, 32
+    .seh_endepilogue
+    ret
+    .seh_endproc
+    .globl trap
+    .seh_proc trap
+trap:
+    stp x29, x30, [sp, #-16]!
+    .seh_save_fplr_x 16
+    .seh_trap_frame
+    .seh_endprologue
+    bl leaf
+    .seh_startepilogue
+    ldp x29, x30, [sp], #16
+    .seh_save_fplr_x 16
+    .seh_endepilogue
+    ret
+    .seh_endproc
+    .globl reaches
+    .seh_proc reaches
+reaches:
+    stp x19, x20, [sp, #-112]!
+    .seh_save_r19r20_x 112
+    .irp at, 16, 32, 48, 64, 80
+    stp x21, x22, [sp, #\\at]
+    .seh_save_next
+    .endr
+    .seh_endprologue
+    brk #1
+    .seh_endproc
+    .globl efi_main
+    .seh_proc efi_main
+efi_main:
+    stp x29, x30, [sp, #-16]!
+    .seh_save_fplr_x 16
+    .seh_endprologue
+    bl lrpair
+    bl regs
+    bl framed
+    bl floats
+    bl trap
+    .seh_startepilogue
+    ldp x29, x30, [sp], #16
+    .seh_save_fplr_x 16
+    .seh_endepilogue
+    ret
+    .seh_endproc
+    .globl leaf
+leaf:    ret
+"""
+
+
+# x86_64: entries of interrupts, with and without an error code; and a part of a function whose unwind codes continue
+# those of the function.
+CODES_X86_64 = """
+    .text
+    .globl efi_main
+    .seh_proc efi_main
+efi_main:
+    subq $40, %rsp
+    .seh_stackalloc 40
+    .seh_endprologue
+    call trap
+    nop
+    addq $40, %rsp
+    ret
+    .seh_endproc
+    .globl trap
+    .seh_proc trap
+trap:
+    .seh_pushframe @code
+    pushq %rbp
+    .seh_pushreg %rbp
+    subq $32, %rsp
+    .seh_stackalloc 32
+    .seh_endprologue
+    call leaf
+    addq $32, %rsp
+    popq %rbp
+    addq $8, %rsp
+    iretq
+    .seh_endproc
+    .globl plain
+    .seh_proc plain
+plain:
+    .seh_pushframe
+    subq $40, %rsp
+    .seh_stackalloc 40
+    .seh_endprologue
+    call leaf
+    addq $40, %rsp
+    iretq
+    .seh_endproc
+    .globl leaf
+leaf:
+    nop
+    ret
+    .globl whole
+whole:
+    pushq %rbx
+    pushq %rbp
+    subq $40, %rsp
+    call leaf
+    jmp part
+    .globl part
+part:
+    subq $16, %rsp
+    call leaf
+    addq $56, %rsp
+    popq %rbp
+    popq %rbx
+    ret
+end:
+    .section .xdata, "dr"
+    .p2align 2
+of_whole:
+    .byte 1, 6, 3, 0, 6, 0x42, 2, 0x50, 1, 0x30, 0, 0
+of_part:
+    .byte 0x21, 4, 1, 0, 4, 0x12, 0, 0
+    .long whole@IMGREL, part@IMGREL, of_whole@IMGREL
+    .section .pdata, "dr"
+    .p2align 2
+    .long whole@IMGREL, part@IMGREL, of_whole@IMGREL
+    .long part@IMGREL, end@IMGREL, of_part@IMGREL
+"""
+
+
 # ---- What others read ----
 
 def unwind_codes(image):
@@ -171,6 +390,125 @@ def without_codes(kind, compiler, flags):
     said = gen("--find", "--forget", "-o", image + ".raw", image)[1]
     share = float(re.search(r"([0-9.]+)% of \d+ bytes of code", said)[1])
     must(share > 60, said)
+    return "%.0f%% of the code" % share
+
+
+# ---- aarch64: unwind codes ----
+
+def states(instructions):
+    """[(CFA, FP, RA)] in front of each instruction of a prologue, and behind the last one, as readelf prints them."""
+    depth, base, slots, pair, found = 0, None, {}, None, [("sp+0", "u", "u")]
+    for text in instructions:
+        numbers = [int(n, 0) for n in re.findall(r"#(-?\d+)", text)]
+        registers = re.findall(r"\b(?:[xd]\d+|lr|fp)\b", text.replace("x29", "fp").replace("x30", "lr"))
+        if text.startswith("sub sp"):
+            depth += numbers[0]
+        elif re.match(r"st[rp] ", text):
+            at = 0 if text.endswith("!") else numbers[0]
+            depth -= numbers[0] if text.endswith("!") else 0
+            slots.update((register, depth - at - 8 * i) for i, register in enumerate(registers))
+            pair = registers[0] if len(registers) == 2 and registers[0][0] in "xd" else None
+        elif re.match("mov (x29|fp), sp", text):
+            base = depth
+        elif re.match("add (x29|fp), sp", text):
+            base = depth - numbers[0]
+        elif text == "save next":
+            must(pair is not None, "save next of no pair")
+        else:
+            must(text == "nop", "an instruction that this test does not know: " + text)
+        slot = ["c-%d" % slots[name] if name in slots else "u" for name in ("fp", "lr")]
+        found.append(("sp+%d" % depth if base is None else "fp+%d" % base, *slot))
+    return found
+
+
+def codes_aarch64(image):
+    """{start: (length, instructions of the prologue in their order)} by llvm-readobj."""
+    found = {}
+    for part in run("llvm-readobj", "--unwind", image)[0].split("RuntimeFunction {")[1:]:
+        lines = re.search(r"Prologue \[\n(.*?)\n *(?:\]|end|\})", part, re.S)[1].split("\n")
+        texts = [re.sub(r"^0x\w+ *; ", "", line.strip()) for line in lines]
+        start, size = re.search(r"Function: .*?0x(\w+)", part), re.search(r"FunctionLength: (\d+)", part)
+        found[int(start[1], 16)] = (int(size[1]), [text for text in reversed(texts) if text != "end"])
+    return found
+
+
+def rows_aarch64(image):
+    """{start: (end, [(PC, (CFA, FP, RA))])}: that sfu-gen makes of the unwind codes alone, by readelf."""
+    gen("-q", "--side=" + image + ".side", "--cfi=keep", "--from=eh_frame", image)
+    text = run("%s/aarch64/readelf" % TC, "--sframe", image + ".side")[0]
+    found = {}
+    for start, size, body in re.findall(r"pc = 0x([0-9a-f]+), size = (\d+) bytes\n(.*?)(?:\n\n|\Z)", text, re.S):
+        rows = re.findall(r"(?m)^ +([0-9a-f]+) +(\S+) +(\S+) +(\S+)", body)
+        found[int(start, 16)] = (int(start, 16) + int(size), [(int(row[0], 16), row[1:]) for row in rows])
+    return found
+
+
+def check_aarch64(image, refused=(), confirm=True):
+    """Rows of each prologue; what is popped where a function returns; and the machine code confirms all, if CONFIRM."""
+    tables, codes, count = rows_aarch64(image), codes_aarch64(image), 0
+    code = [(int(pc, 16), text.strip()) for pc, text in re.findall(
+        r"(?m)^ *([0-9a-f]+):\s+(.*)$", run("llvm-objdump", "-d", "--no-show-raw-insn", image)[0])]
+    must(len(code) > 20, "no code")
+    for start, (size, instructions) in codes.items():
+        if any(text in instructions for text in refused) or instructions.count("save next") > 4:
+            must(start not in tables, "%#x: codes that are not known are read" % start)
+            continue
+        end, rows = tables[start]
+        must(end == start + size, "%#x: another length" % start)
+        for i, expected_row in enumerate(states(instructions)):
+            found = [row for pc, row in rows if pc <= start + 4 * i][-1]
+            must(found == expected_row, "%#x+%d: %s instead of %s" % (start, 4 * i, found, expected_row))
+            count += 1
+        for pc, instruction in code:
+            if start <= pc < end and (instruction == "ret" or pc == end - 4):
+                found = [row for at, row in rows if at <= pc][-1]
+                leaves = instruction == "ret" or re.match(r"b\t|b ", instruction)
+                must(not leaves or found == ("sp+0", "u", "u"), "0x%x: %s, %s" % (pc, instruction, found))
+                count += 1
+    if not confirm:
+        return "%d functions, %d rows" % (len(codes), count)
+    said = gen("-v", "--side=" + image + ".side", image)[1]
+    must("CFI is wrong" not in said and "contradicts" not in said and "has no rows" not in said, said)
+    run(GEN, "-q", "--find", "--append=" + image + ".tables", image)
+    run(LINT, image + ".tables")
+    return "%d functions, %d rows" % (len(codes), count)
+
+
+def codes_by_hand():
+    """Codes that clang does not use, assembled; all of them stand for instructions that do what they say."""
+    name = WORK + "/codes"
+    write(name + ".s", CODES_AARCH64.encode())
+    run("clang", "--target=aarch64-unknown-windows", "-c", name + ".s", "-o", name + ".obj")
+    run("lld-link", "/subsystem:efi_application", "/entry:efi_main", "/nodefaultlib", "/opt:noref", "/out:" + name +
+        ".efi", name + ".obj")
+    return check_aarch64(name + ".efi", ["trap frame"])
+
+
+def packed():
+    """Rows of each prologue; what is popped where a function returns; if CONFIRM, the machine code says the same."""
+    words = [1 | 64 << 2 | floats << 13 | registers << 16 | homed << 20 | kind << 21 | frame << 23
+             for kind in (0, 1, 3) for floats in (0, 1, 2, 7) for registers in (0, 1, 2, 3, 10) for homed in (0, 1)
+             for frame in (14, 40, 300) if kind == 1 or floats or registers or not homed]
+    text = ["    .text", "    .globl efi_main", "efi_main:"]
+    for i in range(len(words)):
+        text += ["f%d:" % i, "    .rept 63", "    nop", "    .endr", "    ret"]
+    text += ['    .section .pdata, "dr"', "    .p2align 2"]
+    text += ["    .long f%d@IMGREL, %#x" % item for item in enumerate(words)]
+    name = WORK + "/packed"
+    write(name + ".s", "\n".join(text + [""]).encode())
+    run("clang", "--target=aarch64-unknown-windows", "-c", name + ".s", "-o", name + ".obj")
+    run("lld-link", "/subsystem:efi_application", "/entry:efi_main", "/nodefaultlib", "/opt:noref", "/out:" + name +
+        ".efi", name + ".obj")
+    return check_aarch64(name + ".efi", ["INVALID!"], confirm=False)
+
+
+def stripped(level):
+    """Without symbols the unwind codes say where functions are."""
+    image = build("aarch64 clang", CLANG["aarch64"], level, room=False)
+    run("llvm-strip", "--strip-all", "-o", image + ".bare", image)
+    said = gen("--append=" + image + ".out", image + ".bare")[1]
+    share = float(re.search(r"([0-9.]+)% of \d+ bytes of code", said)[1])
+    must(share > 70 and "100% of" in said, said)
     return "%.0f%% of the code" % share
 
 
@@ -338,6 +676,59 @@ def memory(flags):
     must(-1 not in order and order == sorted(order) and "(frame pointer)" not in text[:order[2]], text)
 
 
+def assembled():
+    """CODES_X86_64 as a PE file, and its symbols."""
+    name = WORK + "/frames"
+    write(name + ".s", CODES_X86_64.encode())
+    run("clang", "--target=x86_64-unknown-windows", "-c", name + ".s", "-o", name + ".obj")
+    run("lld-link", "/subsystem:efi_application", "/entry:efi_main", "/nodefaultlib", "/opt:noref", "/debug:symtab",
+        "/out:" + name + ".efi", name + ".obj")
+    return name + ".efi", {symbol: int(pc, 16) for pc, symbol in re.findall(
+        r"(?m)^([0-9a-f]+) \w (\w+)$", run("%s/x86_64/nm" % TC, name + ".efi")[0])}
+
+
+def machine_frames():
+    """Behind the entry of an interrupt the trace goes on where the CPU pushed that it was, on the stack that it pushed,
+    with and without an error code."""
+    image, at = assembled()
+    for entry, own, pushed in (("trap", 32 + 8, [7]), ("plain", 40, [])):
+        sp, other = 0x40100, 0x40400
+        code = [pc for pc, text in disassembly(image) if pc > at[entry] and text.startswith(("add", "nop"))]
+        interrupted = at["efi_main"] + 9
+        words = {sp: code[0]}
+        frame = [*pushed, interrupted, 8, 0x246, other, 16]
+        words.update((sp + 8 + own + 8 * i, word) for i, word in enumerate(frame))
+        words[other + 40] = at["whole"] + 11
+        data = bytearray(0x1000)
+        for address, word in words.items():
+            struct.pack_into("<Q", data, address - 0x40000, word)
+        write(WORK + "/stack", data)
+        for options in ([], ["--tables"]):
+            traced = image
+            if options:
+                traced = image + ".tables"
+                gen("-q", "--cfi=keep", "--from=eh_frame", "--append=" + traced, image)
+            text = run(TRACE, "--memory=%s/stack@%d" % (WORK, 0x40000), "--regs=pc=%d,sp=%d" % (at["leaf"], sp),
+                       traced)[0]
+            names_found = re.findall(r"(?m)^#\d+ +0x\w+  (\w+)", text)
+            must(names_found[:4] == ["leaf", entry, "efi_main", "whole"], "%s: %s" % (entry, text))
+            must("#2  0x%x  " % interrupted in re.sub("0x0+", "0x", text), text)
+
+
+def chained():
+    """A part of a function begins with the frame that its whole has built, and goes on from there."""
+    image, at = assembled()
+    tables = rows_of(image, "--cfi=keep", "--from=eh_frame")
+    for place, cfa, slot in (("whole", 8, "u"), ("whole+1", 16, "u"), ("whole+2", 24, "c-24"), ("whole+6", 64, "c-24"),
+                             ("part", 64, "c-24"), ("part+4", 80, "c-24"), ("part+13", 24, "c-24"),
+                             ("part+14", 16, "u"), ("part+15", 8, "u")):
+        name, _, offset = place.partition("+")
+        found = row_at(tables, at[name] + int(offset or 0))
+        must(found == ("sp+%d" % cfa, slot), "%s: %s" % (place, found))
+    said = gen("-v", "--side=" + image + ".side", image)[1]
+    must("CFI is wrong" not in said and "contradicts" not in said, said)
+
+
 # ---- broken files ----
 
 def hostile(kind, compiler):
@@ -378,11 +769,19 @@ def main():
             if kind != "aarch64 clang":
                 test("%s %s, unwind codes" % (kind, level), prologues, kind, compiler, [level])
                 test("%s %s, code and unwind codes agree" % (kind, level), agree, kind, compiler, [level])
+            else:
+                test("%s %s, unwind codes" % (kind, level), lambda level: check_aarch64(
+                    build("aarch64 clang", CLANG["aarch64"], level, room=False)), level)
+                test("%s %s, without symbols" % (kind, level), stripped, level)
         test("%s, code alone" % kind, without_codes, kind, compiler, ["-O2"])
         test("%s, in place" % kind, in_place, kind, compiler)
         test("%s, one more section" % kind, appended, kind, compiler)
         test("%s, names" % kind, names, kind, compiler)
         test("%s, broken" % kind, hostile, kind, compiler)
+    test("aarch64, unwind codes by hand", codes_by_hand)
+    test("aarch64, packed", packed)
+    test("x86_64, frames of interrupts", machine_frames)
+    test("x86_64, a part of a function", chained)
     test("refusals", refusals)
     test("a stack by hand, -O0", memory, ["-O0"])
     test("a stack by hand, -O2", memory, ["-O2"])
