@@ -24,7 +24,10 @@ def boot(kernel, command_line, *options):
     """What it prints."""
     command = [word.format(command_line) for word in machines.QEMU[CPU]]
     command += ["-m", "128M", "-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, *options]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
+    except subprocess.TimeoutExpired as late:
+        must(False, "no end after %d seconds: %s" % (LIMIT, (late.stdout or b"")[-300:].decode("latin-1")))
     return done.stdout.replace(b"\r", b"")
 
 
