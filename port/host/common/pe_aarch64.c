@@ -204,7 +204,7 @@ static bool read_codes(struct codes *c, const uint8_t *p, uint64_t size, uint64_
     uint64_t at = 0;
     unsigned taken;
 
-    for (c->num = 0; at < size && c->num<MOST_CODES && * budget> 0; at += taken) {
+    for (c->num = 0; *budget > 0 && at < size && c->num < MOST_CODES; at += taken) {
         --*budget;
         taken = read_code(p + at, size - at, &c->list[c->num]);
         if (taken == 0)
@@ -402,8 +402,8 @@ static bool pack(struct codes *c, uint32_t info, bool homed)
     c->num = 0;
     if (registers > 10 || 16 * frame < saved || (kind >= 2 && 16 * frame == saved) || (registers == 1 && kind == 1))
         return false;
-    if ((info >> 20 & 1) != 0 && registers == 0 && floats == 0 &&
-        kind != 1) /* which instruction frees that is not said */
+    /* Homed arguments alone: which instruction frees their room is not said. */
+    if ((info >> 20 & 1) != 0 && registers == 0 && floats == 0 && kind != 1)
         return false;
     if (kind == 2)
         add(c, other(SIGN, 0));
