@@ -99,7 +99,12 @@ static bool same_value(const struct code_value *a, const struct code_value *b)
            a->add == b->add;
 }
 
-static bool is_gone(const struct code_value *value)
+uint64_t code_insert(uint64_t number, const struct code_op *op)
+{
+    return (number & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last;
+}
+
+bool code_is_gone(const struct code_value *value)
 {
     return same_value(value, &gone) || same_value(value, &one_way);
 }
@@ -185,7 +190,7 @@ static bool replaces_address(const struct code_cpu *cpu, const struct code_state
     const struct code_slot *slot = find_slot(state, BASE_CFA, cpu->ra_at_entry);
 
     return !cpu->link && at->base == BASE_CFA && at->k + offset == cpu->ra_at_entry && slot != NULL &&
-           (slot->value.base == BASE_RETURN || is_gone(&slot->value)) && value->base == BASE_UNKNOWN;
+           (slot->value.base == BASE_RETURN || code_is_gone(&slot->value)) && value->base == BASE_UNKNOWN;
 }
 
 /* Something is written at AT, which is known: what has two names, by an absolute address and from where GS begins, may
@@ -840,7 +845,7 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
         at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
     if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
-    else if (op->base != op->reg || !is_gone(&at))
+    else if (op->base != op->reg || !code_is_gone(&at))
         state->reg[op->reg] = unknown;
 }
 
@@ -927,7 +932,7 @@ static void sign(struct code_value *reg, bool is_signed)
 {
     if (reg->base >= BASE_RETURN && reg->is_signed != is_signed)
         reg->is_signed = is_signed;
-    else if (!is_gone(reg))
+    else if (!code_is_gone(reg))
         *reg = unknown;
 }
 
@@ -987,7 +992,7 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         sign(reg, op->what == CODE_SIGN);
         break;
     case CODE_INSERT:
-        renumber(cpu, reg, ((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last);
+        renumber(cpu, reg, code_insert((uint64_t)reg->k, op));
         break;
     case CODE_WORD:
         *reg = low_word(reg);
@@ -2524,8 +2529,8 @@ static void be_sure(const struct run *r, const struct code_state *state, struct 
 /* The states of a way on which some instructions have a condition: in YES it holds, in NO it does not. Without a
  * condition there is YES alone. */
 struct fork {
-    uint8_t
-        condition; /* as in struct code_fact, or 0, or FLAGS_CHANGED: no condition tells any more which way it is */
+    /* As in struct code_fact, or 0, or FLAGS_CHANGED: no condition tells any more which way it is. */
+    uint8_t condition;
     bool in_yes, in_no;
     struct code_state *yes, no;
 };
@@ -2552,7 +2557,7 @@ static bool parts(const struct code_cpu *cpu, const struct fork *f, unsigned reg
     if (reg == cpu->sp)
         return same_stack(a, b) &&
                !(fp->base >= BASE_CFA && fp->base <= BASE_TRAP && same_value(fp, &f->no.reg[cpu->fp]));
-    return (a->base > BASE_NEAR || is_gone(a)) && (b->base > BASE_NEAR || is_gone(b));
+    return (a->base > BASE_NEAR || code_is_gone(a)) && (b->base > BASE_NEAR || code_is_gone(b));
 }
 
 /* The two ways of F meet: what is left is in F->yes. */
@@ -2674,7 +2679,7 @@ static void believe_restored(const struct run *r, struct code_state *state, uint
     unsigned i;
 
     for (i = 0; i < 3; i++)
-        if (is_gone(&state->reg[regs[i]]) && r->watch->restores != NULL &&
+        if (code_is_gone(&state->reg[regs[i]]) && r->watch->restores != NULL &&
             r->watch->restores(r->watch->ctx, next, regs[i]))
             state->reg[regs[i]] = unknown;
 }

@@ -256,6 +256,12 @@ struct code_slot {
 
 enum { CODE_GONE = 1, CODE_ONE_WAY, CODE_ALL_OR_NONE };
 
+/* NUMBER with the 16 bits that OP, a CODE_INSERT, puts into it. */
+uint64_t code_insert(uint64_t number, const struct code_op *op);
+
+/* Whether VALUE is CODE_GONE or CODE_ONE_WAY. */
+bool code_is_gone(const struct code_value *value);
+
 enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 
 struct code_state {

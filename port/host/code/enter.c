@@ -1539,19 +1539,13 @@ struct numbers {
 /* Notes the address that OP, behind others, may give a register. */
 static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
 {
-    const struct code_value value = {
-        op->what == CODE_NUMBER ? op->k : (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k), BASE_NUMBER,
-        false, 0, 0};
+    struct code_value value = {op->k, BASE_NUMBER, false, 0, 0};
 
-    if (op->what == CODE_INSERT && n->is_known[op->reg]) {
-        const struct code_value whole = {(int64_t)(((uint64_t)n->value[op->reg] & ~((uint64_t)0xffff << op->last)) |
-                                                   (uint64_t)op->k << op->last),
-                                         BASE_NUMBER, false, 0, 0};
-
-        n->value[op->reg] = whole.k;
-        note_address(code, address_of(code->cpu, &whole));
-    }
-    if (op->what != CODE_NUMBER && (op->what != CODE_SET || !n->is_known[op->base]))
+    if (op->what == CODE_INSERT && n->is_known[op->reg])
+        value.k = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
+    else if (op->what == CODE_SET && n->is_known[op->base])
+        value.k = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
+    else if (op->what != CODE_NUMBER)
         return;
     n->value[op->reg] = value.k;
     n->is_known[op->reg] = true;

@@ -163,16 +163,12 @@ static bool is_changed(const struct code_cpu *cpu, const struct sfu_rule *rule)
     return rule->control & RULE_REGISTER && cpu->changed >> (rule->control >> RULE_NUMBER) & 1;
 }
 
-static bool is_gone(const struct code_value *value)
-{
-    return value->base == BASE_UNKNOWN && (value->k == CODE_GONE || value->k == CODE_ONE_WAY);
-}
-
 /* Whether VALUE is known, and another one than what the function was entered with. What lies near SP, or is an entry of
  * a table, may be anything. */
 static bool is_other(const struct code_value *value)
 {
-    return value->base == BASE_UNKNOWN ? is_gone(value) : value->base == BASE_NUMBER || value->base > BASE_NEAR;
+    return value->base == BASE_UNKNOWN ? code_is_gone(value)
+                                       : value->base == BASE_NUMBER || value->base > BASE_NEAR;
 }
 
 /* What holds at an instruction: in front of it and, if it is a call, in the frame that waits for the callee, which a
@@ -244,7 +240,7 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
 
     if (sp->base == BASE_CFA || sp->base == BASE_ALIGNED || j->cfa == CONFIRMED)
         return j->cfa == REFUTED || j->ra == REFUTED || j->fp == REFUTED;
-    return is_gone(sp) && row->cfa.control >> RULE_NUMBER == cpu->sp &&
+    return code_is_gone(sp) && row->cfa.control >> RULE_NUMBER == cpu->sp &&
            ((j->ra == CONFIRMED && is_register(&row->ra)) || (j->fp == CONFIRMED && is_register(&row->fp)));
 }
 
@@ -597,7 +593,7 @@ static bool is_refuted_by_end(const struct trust *t, uint64_t pc, const struct c
     if (from->base != BASE_UNKNOWN)
         return false;
     bearing = code_bears_out(t->all, pc, row);
-    return bearing == CODE_CONTRADICTS || (bearing == CODE_UNDECIDED && is_gone(from));
+    return bearing == CODE_CONTRADICTS || (bearing == CODE_UNDECIDED && code_is_gone(from));
 }
 
 /* Whether ROW, which is the CFI's at the instruction of FACT, is wrong on one of two ways that flags decide between: a

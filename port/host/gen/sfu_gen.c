@@ -258,8 +258,8 @@ static struct known known;
 
 /* What code at an address is called. */
 struct name {
-    const char
-        *text; /* the symbol's; or, if it has none, its address and the symbol before it (image_name_place) */
+    /* The symbol's; or, if it has none, its address and the symbol before it (image_name_place). */
+    const char *text;
     bool symbol;
     uint64_t start, offset; /* its address, and how far behind the symbol that is */
 };
