@@ -679,46 +679,70 @@ static void take_at(struct trust *t, uint64_t pc, const struct code_fact *fact, 
     take_alone(t, pc, bytes_alone(t, pc, fact), &v);
 }
 
+/* Whether ROW, which begins at PC, is of another way than the instruction in front of it: J says that the code corrects
+ * the CFA of ROW, and it has confirmed that of the row there. */
+static bool begins_other_way(const struct trust *t, uint64_t pc, const struct code_state *state,
+                             const struct cfi_row *row, const struct judgement *j)
+{
+    return t->row != NULL && t->row != row && t->next == pc && row->start == pc && j->cfa == CORRECTED &&
+           is_other_way(state, t->row, row);
+}
+
+/* Why ROW, which is the CFI's at the instruction of FACT, and which J has judged in front of it, is wrong; or NULL.
+ * Leaves in J that it is. */
+static const char *refute(const struct trust *t, uint64_t pc, const struct code_fact *fact,
+                          const struct code_state *state, const struct cfi_row *row, struct judgement *j)
+{
+    if (j->row == SILENT && is_refuted_by_flags(t, fact, row)) {
+        j->row = REFUTED;
+        return "flags decide where the frame is, and the CFI is right for one of two ways at most";
+    }
+    if (j->row != REFUTED && !is_refuted_by_end(t, pc, state, row))
+        return NULL;
+    j->row = REFUTED;
+    return why_refuted(j);
+}
+
+/* Judges ROW, which is the CFI's, at the instruction of FACT, in front of which STATE holds, and takes what the code
+ * knows better. */
+static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state,
+                        const struct cfi_row *row)
+{
+    struct cfi_row fixed = *row;
+    struct judgement j;
+    const char *why;
+
+    judge_at(t, fact, state, &fixed, &j);
+    t->doubtful |= begins_other_way(t, pc, state, row, &j);
+    why = refute(t, pc, fact, state, row, &j);
+    t->row = j.cfa == CONFIRMED ? row : NULL;
+    t->next = pc + fact->size;
+    count_judged(&t->own, &j, fact->size);
+    if (j.row != CORRECTED && why == NULL)
+        return;
+    fixed.by_code = true;
+    fixed.start = pc;
+    fixed.end = pc + fact->size;
+    if (why != NULL) {
+        fixed.kind = CFI_LOST;
+        fixed.why = why;
+    }
+    collect(&t->fixed, &fixed);
+}
+
+/* What the analysis has found out in front of an instruction. */
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
-    unsigned size = fact->size;
     const struct cfi_row *row = row_at(t, pc);
-    struct cfi_row fixed;
-    struct judgement j;
-    bool by_flags;
 
     code_note_register(t->all, pc, fact, state);
     if (t->unit->unsettled)
         return;
-    if (t->alone) {
+    if (t->alone)
         take_at(t, pc, fact, state);
-        return;
-    }
-    if (row == NULL || size == 0 || row->kind != CFI_RULES)
-        return;
-    fixed = *row;
-    judge_at(t, fact, state, &fixed, &j);
-    if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED &&
-        is_other_way(state, t->row, row))
-        t->doubtful = true;
-    by_flags = j.row == SILENT && is_refuted_by_flags(t, fact, row);
-    if (by_flags || (j.row != REFUTED && is_refuted_by_end(t, pc, state, row)))
-        j.row = REFUTED;
-    t->row = j.cfa == CONFIRMED ? row : NULL;
-    t->next = pc + size;
-    count_judged(&t->own, &j, size);
-    if (j.row != CORRECTED && j.row != REFUTED)
-        return;
-    fixed.by_code = true;
-    fixed.start = pc;
-    fixed.end = pc + size;
-    if (j.row == REFUTED) {
-        fixed.kind = CFI_LOST;
-        fixed.why = by_flags ? "flags decide where the frame is, and the CFI is right for one of two ways at most"
-                             : why_refuted(&j);
-    }
-    collect(&t->fixed, &fixed);
+    else if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
+        compare_row(t, pc, fact, state, row);
 }
 
 static int by_start(const void *a, const void *b)
