@@ -20,7 +20,7 @@ TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c cfi.c spans.c \
-    epilogue_riscv.c joined.c compare.c kept.c plt.c filled.c) sfu.c
+    epilogue_riscv.c joined.c compare.c kept.c plt.c filled.c map.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,code.c enter.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
@@ -38,7 +38,7 @@ TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_plac
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c \
-    trace_formats.c trace_dumps.c trace_depot.c trace_map.c \
+    trace_formats.c trace_dumps.c trace_depot.c \
     trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
     trace_walk.c trace_out.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c \

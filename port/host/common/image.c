@@ -985,9 +985,14 @@ bool image_symbols(struct image *image)
     if (!image_each_symbol(image, SHT_SYMTAB, add_symbol, image) ||
         !image_each_symbol(image, SHT_DYNSYM, add_symbol, image))
         return false;
+    image_sort_symbols(image);
+    return true;
+}
+
+void image_sort_symbols(struct image *image)
+{
     if (image->num_symbols > 0)
         qsort(image->symbols, image->num_symbols, sizeof *image->symbols, by_symbol);
-    return true;
 }
 
 /* The last symbol at or before ADDR, or NULL. */

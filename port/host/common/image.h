@@ -114,6 +114,9 @@ bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give,
 /* Reads the symbols. A file without any is no failure. */
 bool image_symbols(struct image *image);
 
+/* Puts the symbols in order, after some have been added. */
+void image_sort_symbols(struct image *image);
+
 /* The symbol that ADDR belongs to, or NULL. Needs image_symbols. */
 const struct symbol *image_symbol(const struct image *image, uint64_t addr);
 

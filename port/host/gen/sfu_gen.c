@@ -9,6 +9,7 @@
 #include "common/compare.h"
 #include "common/encode.h"
 #include "common/filled.h"
+#include "common/map.h"
 #include "common/report.h"
 #include "common/tables.h"
 #include "entries.h"
@@ -43,6 +44,7 @@ static struct options {
     enum action action;
     const char *file; /* what is written, other than the image */
     const char *allow;
+    const char *map;
     unsigned sources;
     struct encoding encoding;
     enum fp fp;
@@ -50,11 +52,7 @@ static struct options {
     uint64_t address;
     bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, find, strict, json, quiet,
         verbose;
-} options = {NULL,       IN_PLACE, NULL,  NULL,  CFI_EH | CFI_DEBUG,
-             {0, false}, FP_KEEP,  0,     0,     false,
-             false,      false,    false, false, false,
-             false,      false,    false, false, false,
-             false};
+} options = {.action = IN_PLACE, .sources = CFI_EH | CFI_DEBUG, .fp = FP_KEEP};
 
 /* Says what is wrong, in one line, and ends. */
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -200,6 +198,9 @@ static void set_option(int option, const char *argument)
     case 'l':
         options.allow = argument;
         break;
+    case 'M':
+        options.map = argument;
+        break;
     case 'R':
         options.require = parse_percent(argument);
         break;
@@ -211,21 +212,35 @@ static void set_option(int option, const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
-        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
-        {"cfi", required_argument, NULL, 'c'},     {"check", no_argument, NULL, 'C'},
-        {"derive", no_argument, NULL, 'd'},        {"entry", required_argument, NULL, 'e'},
-        {"find", no_argument, NULL, 'i'},          {"fp", required_argument, NULL, 'p'},
-        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
-        {"keep-below-sp", no_argument, NULL, 'k'}, {"keep-faults", no_argument, NULL, 'K'},
-        {"no-share", no_argument, NULL, 's'},      {"object", required_argument, NULL, 'O'},
-        {"quiet", no_argument, NULL, 'q'},         {"require", required_argument, NULL, 'R'},
-        {"rows", required_argument, NULL, 'r'},    {"side", required_argument, NULL, 'D'},
-        {"small", no_argument, NULL, 'm'},         {"size", no_argument, NULL, 'S'},
-        {"strict", no_argument, NULL, 't'},        {"verbose", no_argument, NULL, 'v'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"address", required_argument, NULL, 'a'},
+                                          {"allow", required_argument, NULL, 'l'},
+                                          {"append", required_argument, NULL, 'P'},
+                                          {"asm", required_argument, NULL, 'A'},
+                                          {"cfi", required_argument, NULL, 'c'},
+                                          {"check", no_argument, NULL, 'C'},
+                                          {"derive", no_argument, NULL, 'd'},
+                                          {"entry", required_argument, NULL, 'e'},
+                                          {"find", no_argument, NULL, 'i'},
+                                          {"fp", required_argument, NULL, 'p'},
+                                          {"forget", no_argument, NULL, 'F'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"keep-below-sp", no_argument, NULL, 'k'},
+                                          {"keep-faults", no_argument, NULL, 'K'},
+                                          {"map", required_argument, NULL, 'M'},
+                                          {"no-share", no_argument, NULL, 's'},
+                                          {"object", required_argument, NULL, 'O'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"require", required_argument, NULL, 'R'},
+                                          {"rows", required_argument, NULL, 'r'},
+                                          {"side", required_argument, NULL, 'D'},
+                                          {"small", no_argument, NULL, 'm'},
+                                          {"size", no_argument, NULL, 'S'},
+                                          {"strict", no_argument, NULL, 't'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
     static const char letters[] = "sFjkKqtdiv";
     bool *const flags[] = {&options.no_share,    &options.forget, &options.json,   &options.keep_below_sp,
                            &options.keep_faults, &options.quiet,  &options.strict, &options.derive,
@@ -1105,6 +1120,26 @@ static void read_machine_code(struct input *in)
         fail("%s", in->image.error);
 }
 
+/* The names that it gives are used until the program ends. */
+static void read_map(struct image *image)
+{
+    static struct map map;
+    size_t size;
+    char *text = map_read_file(options.map, &size);
+
+    if (text == NULL)
+        fail("%s: %s", options.map, strerror(errno));
+    if (!image_symbols(image))
+        fail("%s", image->error);
+    if (map_parse(&map, text, size) == 0)
+        fail("%s: no symbols: not a linker's map or the output of nm", options.map);
+    if (map_link(&map, image) == MAP_ANOTHER_LINK)
+        fprintf(stderr, "sfu-gen: %s: this map is not of the link that made %s: their timestamps differ\n",
+                options.map, options.image);
+    if (map_name_image(&map, image) == 0)
+        fail("%s: no function of this map is in the code of the image", options.map);
+}
+
 static void read_input(struct input *in)
 {
     memset(in, 0, sizeof *in);
@@ -1114,6 +1149,8 @@ static void read_input(struct input *in)
         fail("its section headers are gone: -o or --side writes its tables into a file of their own");
     if (in->image.header.e_type == ET_REL)
         fail("a relocatable object: its addresses are not known before it is linked, or loaded");
+    if (options.map != NULL)
+        read_map(&in->image);
     if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))
         fail("%s", in->image.error);
     if (in->cfi.num_fdes == 0 && !options.derive &&

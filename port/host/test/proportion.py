@@ -159,7 +159,121 @@ def cold_pieces(n):
           0, 0)])
 
 
+# ---- PE files ----
+
+def pe(sections, machine=0x8664, symbols=(), strings=b"", base=0x140000000):
+    """A PE file of SECTIONS: (name, RVA, flags, bytes, or the number of the section before whose bytes it shares). The
+    one named .pdata is the exception directory. SYMBOLS: COFF's, as bytes."""
+    headers, data, at = b"", b"", 64 + 24 + 240 + 40 * len(sections)
+    directory, places = (0, 0), []
+    for name, rva, flags, content in sections:
+        if isinstance(content, int):
+            places.append(places[content])
+        else:
+            places.append((at + len(data), len(content)))
+            data += content
+        offset, size = places[-1]
+        headers += struct.pack("<8sIIIIIIHHI", name, size, rva, size, offset, 0, 0, 0, 0, flags)
+        directory = (rva, size) if name == b".pdata" else directory
+    where = at + len(data) if symbols else 0
+    coff = struct.pack("<HHIIIHH", machine, len(sections), 0, where, len(symbols), 240, 0x22)
+    optional = struct.pack("<HBBIIIIIQIIHHHHHHIIIIHHQQQQII", 0x20b, 0, 0, 0, 0, 0, 0x1000, 0x1000, base, 4096, 512, 0,
+                           0, 0, 0, 0, 0, 0, 1 << 28, at, 0, 10, 0, 0, 0, 0, 0, 0, 16)
+    directories = b"".join(struct.pack("<II", *(directory if i == 3 else (0, 0))) for i in range(16))
+    return (b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + coff + optional + directories + headers + data +
+            (b"".join(symbols) + struct.pack("<I", 4 + len(strings)) + strings if symbols else b""))
+
+
+PE_CODE, PE_DATA = 0x60000020, 0x40000040
+
+
+def pe_x86_64(n, info, functions, parts=1):
+    """N functions of 64 bytes, with unwind information INFO at 0x4000000, and the entries FUNCTIONS."""
+    return pe([(b".text", 0x1000, PE_CODE, CODE * n * parts), (b".xdata", 0x4000000, PE_DATA, info),
+               (b".pdata", 0x5000000, PE_DATA, b"".join(struct.pack("<III", *f) for f in functions))])
+
+
+def pe_same_codes(n):
+    """Functions share their unwind codes, the most that there can be."""
+    return pe_x86_64(n, b"\x01\x00\xff\x00" + b"\x00\x02" * 256,
+                     [(0x1000 + 64 * i, 0x1040 + 64 * i, 0x4000000) for i in range(n)])
+
+
+def pe_chain(n):
+    """Each function continues the one before it."""
+    info = b"\x01\x00\x00\x00" + bytes(12) + b"".join(
+        b"\x21\x00\x00\x00" + struct.pack("<III", 0x1000, 0x1040, 0x4000000 + 16 * i) for i in range(n))
+    return pe_x86_64(n, info, [(0x1000 + 64 * i, 0x1040 + 64 * i, 0x4000000 + 16 * i) for i in range(n)])
+
+
+def pe_functions_in_each_other(n):
+    return pe_x86_64(n, b"\x01\x00\x00\x00", [(0x1000 + i, 0x1000 + 64 * n - i, 0x4000000) for i in range(n)])
+
+
+def pe_pops(n):
+    """Functions of pops alone, in front of each of which an epilogue may begin."""
+    return pe([(b".text", 0x1000, PE_CODE, (b"\x5b" * 63 + b"\xc3") * n), (b".xdata", 0x4000000, PE_DATA,
+               b"\x01\x00\x01\x00\x00\x30\0\0"),
+               (b".pdata", 0x5000000, PE_DATA, struct.pack("<III", 0x1000, 0x1000 + 64 * n, 0x4000000))])
+
+
+def pe_epilogues(n):
+    """aarch64: a function with as many epilogues."""
+    code = b"\x1f\x20\x03\xd5" * 8 * n
+    record = struct.pack("<II", 8 * n, n & 0xffff | 1 << 16) + b"".join(
+        struct.pack("<I", 4 + 4 * i) for i in range(n)) + b"\xe4\xe4\xe4\xe4"
+    return pe([(b".text", 0x1000, PE_CODE, code * 2), (b".xdata", 0x4000000, PE_DATA, record),
+               (b".pdata", 0x5000000, PE_DATA, struct.pack("<II", 0x1000, 0x4000000))], 0xaa64)
+
+
+def coff_symbol(offset, value):
+    return struct.pack("<IIIHHBB", 0, offset, value, 1, 0x20, 2, 0)
+
+
+def pe_names_in_each_other(n):
+    return pe([(b".text", 0x1000, PE_CODE, CODE * n)], symbols=[coff_symbol(4 + i, 0) for i in range(n)],
+              strings=b"a" * 40 * n + b"\0")
+
+
+def pe_code_again(n):
+    """As many sections as a file may have, of the same code."""
+    return pe([(b".text", 0x1000, PE_CODE, CODE * n), *[(b".t%d" % i, 0x1000000 * (i + 1), PE_CODE, 0)
+                                                       for i in range(7)]])
+
+
+# ---- Maps ----
+
+def map_of_nm(n):
+    return b"".join(b"%08x T %s\n" % (0x1000 + 16 * (i % 4), b"a" * 200 + b"%d" % i) for i in range(n))
+
+
+def map_of_link(n):
+    return b" Start Length Name Class\n 0001:00000000 00100000H .text CODE\n" + b"".join(
+        b" 0001:%08x       %s 0000000000001000 f i a.obj\n" % (i, b"a" * 200 + b"%d" % i) for i in range(n))
+
+
+def map_of_ld(n):
+    return b"Linker script and memory map\n.text 0x1000 0x100000\n" + b"".join(
+        b" .text.%s\n                0x1000 0x10 a.o\n                0x1000      %s\n" % (name, name)
+        for name in (b"a" * 200 + b"%d" % i for i in range(n)))
+
+
+def map_of_lld(n):
+    return b"Address  Size     Align Out     In      Symbol\n00001000 00100000    16 .text\n" + b"".join(
+        b"00001000 00000000     0                 %s\n" % (b"a" * 200 + b"%d" % i) for i in range(n))
+
+
+MAPS = {"nm": map_of_nm, "link.exe": map_of_link, "ld": map_of_ld, "lld-link": map_of_lld}
+
+
 SHAPES = {
+    "PE: the same codes": (200, pe_same_codes, ("lint", "gen", "trace")),
+    "PE: a chain": (200, pe_chain, ("lint", "gen")),
+    "PE: functions in each other": (200, pe_functions_in_each_other, ("lint", "gen")),
+    "PE: pops": (200, pe_pops, ("lint", "gen")),
+    "PE: epilogues": (200, pe_epilogues, ("lint", "gen", "trace")),
+    "PE: names in each other": (400, pe_names_in_each_other, ("lint", "gen", "trace")),
+    "PE: code again and again": (200, pe_code_again, ("lint", "gen")),
     "headers of symbols": (200, symbol_tables, ("lint", "gen", "trace")),
     "names in each other": (200, names_in_each_other, ("lint", "gen")),
     "names without an end": (200, endless_names, ("lint", "gen")),
@@ -194,6 +308,20 @@ def in_proportion(tool, name, least, shape):
     return "%.2f times" % (second / max(first, 1))
 
 
+def map_in_proportion(tool, shape):
+    """The map of a PE file without symbols."""
+    options = {"gen": ["--size", "--find"], "trace": []}[tool]
+    write(WORK + "/mapped.efi", pe([(b".text", 0x1000, PE_CODE, CODE * 64)], base=0))
+    counts = []
+    for n in (1000, 2000, 4000):
+        write(WORK + "/mapped.map", shape(n))
+        counts.append(gen.instructions(TOOLS[tool][0], *options, "--map=" + WORK + "/mapped.map",
+                                       WORK + "/mapped.efi", stdin=b"#0 0x1000\n", statuses=None))
+    first, second = counts[1] - counts[0], counts[2] - counts[1]
+    must(first > 100000 and second <= 2.5 * first, "%d, %d and %d instructions" % tuple(counts))
+    return "%.2f times" % (second / first)
+
+
 def unpacked(tool, form):
     """Compressed sections that would be a thousand times as large are refused, in a hundredth of that memory."""
     content = zlib.compress(bytes(1 << 28), 9)
@@ -218,4 +346,7 @@ if __name__ == "__main__":
     for NAME, (LEAST, SHAPE, READERS) in SHAPES.items():
         for TOOL in READERS:
             test("%s: %s" % (TOOL, NAME), in_proportion, TOOL, NAME, LEAST, SHAPE)
+    for NAME, SHAPE in MAPS.items():
+        for TOOL in ("gen", "trace"):
+            test("%s: map of %s" % (TOOL, NAME), map_in_proportion, TOOL, SHAPE)
     gen.finish()

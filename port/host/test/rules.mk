@@ -140,6 +140,12 @@ suite-host-pe: tools $(HOST)/sfu-gen-sanitized $(HOST)/sfu-lint-sanitized $(HOST
 	@test/tools/toolchain/install.sh check efi
 	@test/run.sh host-pe python3 port/host/test/pe.py
 
+CHECK += host-maps
+.PHONY: suite-host-maps
+suite-host-maps: tools $(HOST)/sfu-gen-sanitized $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh check efi
+	@test/run.sh host-maps python3 port/host/test/maps.py
+
 CHECK += host-proportion
 .PHONY: suite-host-proportion
 suite-host-proportion: tools

@@ -385,6 +385,7 @@ static void parse_options(int argc, char **argv)
         (void)add_image(argv[optind]);
     for (i = 0; i < options.num_users; i++)
         add_user(options.users[i]);
+    images_use_maps(&options.trace.images);
 }
 
 /* ---- What is done ---------------------------------------------------------------------------------------------- */

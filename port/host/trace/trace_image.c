@@ -61,8 +61,10 @@ void images_free(struct trace_images *images)
 
     for (i = 0; i < images->num; i++)
         image_free(images->list[i]);
-    for (i = 0; i < images->num_maps; i++)
+    for (i = 0; i < images->num_maps; i++) {
         map_free(&images->maps[i].map);
+        free(images->maps[i].file);
+    }
     free(images->list);
     free(images->maps);
     images->list = NULL;
@@ -249,42 +251,76 @@ bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------ */
 
-/* All of FILE, with room for one more byte. To be freed. /proc does not say how long a file is. */
-static char *read_image_file(const char *name, size_t *size)
-{
-    FILE *file = fopen(name, "r");
-    char *bytes = NULL;
-    size_t room = 0, got = 1;
-
-    for (*size = 0; file != NULL && got > 0; *size += got) {
-        if (room - *size < 2) {
-            room = 2 * room + 65536;
-            bytes = realloc(bytes, room);
-            if (bytes == NULL)
-                report_fail("%s: out of memory", name);
-        }
-        got = fread(bytes + *size, 1, room - *size - 1, file);
-    }
-    if (file == NULL || ferror(file))
-        report_fail("%s: %s", name, strerror(errno));
-    fclose(file);
-    return bytes;
-}
-
 void images_add_map(struct trace_images *images, const char *file, bool placed, uint64_t slide)
 {
     struct trace_map *map;
     size_t size;
-    char *text = read_image_file(file, &size);
+    char *text = map_read_file(file, &size);
 
+    if (text == NULL)
+        report_fail("%s: %s", file, strerror(errno));
     images->maps = grow(images->maps, images->num_maps, sizeof *images->maps);
     map = &images->maps[images->num_maps++];
     map->placed = placed;
     map->slide = slide;
     if (map_parse(&map->map, text, size) == 0)
-        report_fail("%s: no line \"ADDRESS TYPE NAME\": not a System.map or the output of nm", file);
+        report_fail("%s: no line \"ADDRESS TYPE NAME\": not a System.map, the output of nm, or a linker's map",
+                    file);
     if (map->map.list[map->map.num - 1].addr == 0)
         report_fail("%s: all addresses are 0: Linux shows them to root alone", file);
+    map->file = copied(file);
+}
+
+/* A PE file without symbols gets those of the map beside it that its linker has written: app.map beside app.efi. */
+static void find_map(struct trace_images *images)
+{
+    const struct trace_image *image = images->list[0];
+    const size_t room = strlen(image->file) + sizeof ".map";
+    char *name = zeroed(room, 1), *dot, *text;
+    struct map map;
+    size_t size;
+
+    (void)snprintf(name, room, "%s", image->file);
+    dot = strrchr(name, '.');
+    if (dot == NULL || strchr(dot, '/') != NULL)
+        dot = name + strlen(name);
+    (void)snprintf(dot, room - (size_t)(dot - name), ".map");
+    text = map_read_file(name, &size);
+    if (text != NULL && map_parse(&map, text, size) > 0 && map_link(&map, &image->image) == MAP_SAME_LINK) {
+        images->maps = grow(images->maps, images->num_maps, sizeof *images->maps);
+        images->maps[images->num_maps++] = (struct trace_map){map, copied(name), false, 0};
+    } else {
+        if (text != NULL)
+            map_free(&map);
+        report_note("%s: no symbols. --map=FILE takes names from the map of its linker (lld-link /map, -Wl,-Map)",
+                    image->file);
+    }
+    free(name);
+}
+
+void images_use_maps(struct trace_images *images)
+{
+    struct image *image = images->num > 0 ? &images->list[0]->image : NULL;
+    size_t i;
+
+    if (image != NULL && image->pe != NULL && image->num_symbols == 0 && images->num_maps == 0)
+        find_map(images);
+
+    for (i = 0; i < images->num_maps && image != NULL; i++) {
+        struct trace_map *map = &images->maps[i];
+
+        if (map->placed || image->pe == NULL)
+            continue;
+        if (map_link(&map->map, image) == MAP_ANOTHER_LINK)
+            report_note("%s: this map is not of the link that made %s: their timestamps differ", map->file,
+                        images->list[0]->file);
+        if (map_name_image(&map->map, image) == 0)
+            report_note("%s: no function of this map is in the code of %s", map->file, images->list[0]->file);
+    }
+    for (i = 0; i < images->num_maps; i++)
+        if (images->maps[i].map.no_static)
+            report_note("%s: this map has no static functions: they have the name of the function before them",
+                        images->maps[i].file);
 }
 
 /* Whether it is known by how much the program is above the addresses of MAP. */

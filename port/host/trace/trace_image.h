@@ -5,6 +5,7 @@
 #define SFU_HOST_TRACE_IMAGE_H
 
 #include "common/image.h"
+#include "common/map.h"
 #include "sfu.h"
 #include "trace_text.h"
 
@@ -39,6 +40,7 @@ struct trace_image {
 /* A map of the command line. */
 struct trace_map {
     struct map map;
+    char *file;
     bool placed; /* its addresses are SLIDE below those of the program; else they move with the first image */
     uint64_t slide;
 };
@@ -59,6 +61,10 @@ void images_free(struct trace_images *images);
 
 /* Adds the map FILE, which is SLIDE above its addresses if PLACED. Ends the program if it has no symbols. */
 void images_add_map(struct trace_images *images, const char *file, bool placed, uint64_t slide);
+
+/* Once images and maps are there: a PE file, the first image, gets the symbols of maps that move with it. Says so if a
+ * map does not fit, or lacks names. */
+void images_use_maps(struct trace_images *images);
 
 /* The image whose code is at ADDR, or NULL. */
 struct trace_image *images_at(const struct trace_images *images, uint64_t addr);
