@@ -10,10 +10,8 @@ import os
 import random
 import struct
 import subprocess
-import sys
 
-import gen
-from gen import GEN, WORK, must, read, run, test, write
+from host import GEN, WORK, finish, must, read, run, test, write
 
 LINT, SANITIZED = "build/tools/sfu-lint", "build/host/sfu-gen-sanitized"
 STATES = {"arm": (0x83, ["-marm"]), "thumb": (0x84, ["-mthumb"])}
@@ -153,4 +151,4 @@ for STATE in STATES:
         test("dropped lld", dropped, ["ld.lld"])
     test("ways_out " + STATE, ways_out, STATE)
     test("hostile " + STATE, hostile, STATE)
-gen.finish()
+finish()

@@ -12,7 +12,7 @@ import json
 import os
 import re
 
-from gen import OUT, must, run, test, write
+from host import OUT, finish, must, run, test, write
 
 WORK = OUT + "/work/calls"
 ROWS = OUT + "/rows"
@@ -736,3 +736,4 @@ def main():
 
 
 main()
+finish()

@@ -14,11 +14,8 @@ import shutil
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-import gen
-from gen import TC, Elf, must, run, test, write
+from host import TC, WORK, Elf, finish, must, run, test, write
 
-WORK = gen.WORK
 PAGE = "docs/toolchains.md"
 SFRAME = 0x6ffffff4
 
@@ -350,4 +347,4 @@ def main(what):
 
 if __name__ == "__main__":
     main(sys.argv[1])
-    gen.finish()
+    finish()

@@ -16,9 +16,8 @@ import re
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import gen
-from gen import GCC, NM, OUT, TC, must, read, run, test, write
+import host
+from host import NM, OUT, TC, Wrong, finish, gen, must, read, run, test, write
 
 WORK = OUT + "/work/code-" + sys.argv[1]
 BEGUN = time.time()
@@ -1076,7 +1075,7 @@ def judged(program, cpu, true, lost, jumps, traps):
     try:
         if jumps is not None:
             all_derived(program, jumps, data_bytes(cpu))
-    except gen.Wrong as wrong:
+    except Wrong as wrong:
         return str(wrong)
     for image, where, wanted, kind in traps:
         if where is None:
@@ -1197,9 +1196,9 @@ def interrupts(compiler, *flags):
         run("gcc", "-O1", "-fno-pie", "-w", "-I.", "-r", "-nostdlib", "port/host/test/interrupts.c", "sfu.c", "-o",
             walker)
     run("gcc", "-no-pie", walker, name + ".o", "-o", name)
-    gen.gen("-q", "--address=0x10000000", "-o", name + ".tables", name)
+    gen("-q", "--address=0x10000000", "-o", name + ".tables", name)
     result = run(name, name + ".tables")[0].strip()
-    gen.gen("-q", "--cfi=keep", "--address=0x10000000", "-o", name + ".kept", name)
+    gen("-q", "--cfi=keep", "--address=0x10000000", "-o", name + ".kept", name)
     kept = run(name, name + ".kept", status=1)[0].split()
     must(int(kept[2]) > int(kept[0]) // 2, "by the CFI alone only %s of %s are wrong" % (kept[2], kept[0]))
     return result
@@ -1210,8 +1209,8 @@ def syscalls(level):
     name = WORK + "/syscalls" + level
     run("gcc", level, "-fno-pie", "-no-pie", "-I.", "port/host/test/syscalls.S", "port/host/test/syscalls.c", "sfu.c",
         "-o", name)
-    said = gen.gen("--json", "--address=0x10000000", "-o", name + ".tables",
-                   *["--entry=%s:syscall" % entry for entry in ("per_cpu", "global", "by_register")], name)[0]
+    said = gen("--json", "--address=0x10000000", "-o", name + ".tables",
+               *["--entry=%s:syscall" % entry for entry in ("per_cpu", "global", "by_register")], name)[0]
     lost = [(entry["bytes"], entry["reason"]) for entry in json.loads(said)["entries"]]
     sizes = [int(end, 16) - int(start, 16) for start, end in
              (re.search(r"([0-9a-f]+) T %s_apart\n(?:.*\n)*?([0-9a-f]+) T %s_found" % (entry, entry),
@@ -1235,9 +1234,9 @@ def keeps():
     """--cfi=keep leaves the CFI's rows; without it the function is named, and the code's rows stand there."""
     image = assembled("x86_64", "keep", {"lies": "push $1\npop %rdi\nret"})
     for options, rows, named in ((("-v",), 3, True), (("-v", "--cfi=keep"), 1, False)):
-        done = gen.gen(*options, "-o", "/dev/null", "--address=0", image)[1]
+        done = gen(*options, "-o", "/dev/null", "--address=0", image)[1]
         must((", %d rows" % rows) in done and ("lies (" in done) == named, done)
-    said = gen.gen("--json", "-q", "--size", image)[0]
+    said = gen("--json", "-q", "--size", image)[0]
     must('"corrected": 1' in said and '"function": "lies"' in said, said)
 
 
@@ -1285,7 +1284,7 @@ def unbounded(entry):
 
 def made(image, option):
     file = image + option
-    gen.gen("-q", option, "--address=0x10000000", "-o", file, image)
+    gen("-q", option, "--address=0x10000000", "-o", file, image)
     return file
 
 
@@ -1427,7 +1426,7 @@ def naked(cpu):
     functions, wanted = NAKED.get(cpu) or (UNCALLED[cpu], {})
     for described, options in ((True, ()), (False, ("--find",))):
         image = naked_image(cpu, functions, described)
-        said = gen.gen("-v", "--size", *options, image)[1]
+        said = gen("-v", "--size", *options, image)[1]
         found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
         must({name: kind for name, kind in found.items() if kind not in ("call", "start")} == wanted, said)
         must({name for name in found if found[name] in ("call", "start")} <= {"handler"}, said)
@@ -1436,7 +1435,7 @@ def naked(cpu):
             for name in set(functions) - {"handler"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
     for name in wanted: # and so it is where it is named
-        said = gen.gen("--size", "--entry=%s:%s" % (name, wanted[name]), naked_image(cpu, functions, True))[1]
+        said = gen("--size", "--entry=%s:%s" % (name, wanted[name]), naked_image(cpu, functions, True))[1]
         must("is not used" not in said, said)
 
 
@@ -1460,7 +1459,7 @@ def naked_with_prologue(cpu):
         texts[name] = "\n".join([first, *rest])
     for common in ("", ".cfi_signal_frame\n"):
         image = naked_image(cpu, dict(texts, common=common + texts["common"]), True)
-        said = gen.gen("-v", "--size", image)[1]
+        said = gen("-v", "--size", image)[1]
         found = dict(re.findall(r": (\w+) \(0x\w+\): entered as by --entry=\w+:(\w+)", said))
         must(found == wanted, "%s: %s" % (found, said))
         if not cpu.startswith("riscv") and cpu not in ("arm", "i386"): # objdump knows no tables of these
@@ -1469,14 +1468,14 @@ def naked_with_prologue(cpu):
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
     image = naked_image(cpu, texts, True)
     for name, kind in wanted.items(): # who names them is heard
-        said = gen.gen("--size", "--entry=%s:%s" % (name, kind), image)[1]
+        said = gen("--size", "--entry=%s:%s" % (name, kind), image)[1]
         must("is not used" not in said, said)
     if cpu == "aarch64":
-        must("say it by --entry=plain:KIND" in gen.gen("--size", image)[1], "it is not named")
-        said = gen.gen("--size", "--entry=plain:trap", image)[1]
+        must("say it by --entry=plain:KIND" in gen("--size", image)[1], "it is not named")
+        said = gen("--size", "--entry=plain:trap", image)[1]
         must("is not used" not in said and "say it by" not in said, said)
     if cpu == "x86_64":
-        said = gen.gen("--size", "--entry=enter:trap", image)[1]
+        said = gen("--size", "--entry=enter:trap", image)[1]
         must("--entry=enter:trap is not used" in said, said)
 
 
@@ -1511,7 +1510,7 @@ def lasting(cpu):
                       ".size %s, . - %s" % (name, name)]
         lines.append("common: " + saves.replace("{}", "") + end)
         image = build(cpu, "%s/lasting-%s" % (WORK, cpu), lines)
-        said = gen.gen("-v", "--size", *options, image)[1]
+        said = gen("-v", "--size", *options, image)[1]
         return re.findall(r"(\w+) \(0x\w+\) has no rows: (?:its CFI says|nothing shows)", said)
     adjust = "\n.cfi_adjust_cfa_offset %d" % moved
     every = [] if cpu == "thumb" else ["saves", "moves", "stub"] # Cortex-M: exceptions enter as calls do
@@ -1585,7 +1584,7 @@ def addressed(cpu):
                       "2: lea 8(%rsp), %rsp" if cpu == "x86_64" else "2: lea 4(%esp), %esp", "ret"]
         image = build(cpu, "%s/addressed-%s" % (WORK, cpu), lines)
         return re.findall(r"(f\d+) \(0x\w+\) has no rows: (?:its CFI says|nothing shows)",
-                          gen.gen("-v", "--size", *options, image)[1])
+                          gen("-v", "--size", *options, image)[1])
     never, maybe = (re.split(r"; |\n +", code[cpu]) if cpu in code else [] for code in (NEVER, MAYBE))
     for kind, options in (("follows", ()), ("nothing", ()), ("none", ("--find",))):
         every = ["f%d" % i for i in range(len(never))]
@@ -1627,7 +1626,7 @@ def below(cpu):
         if cpu == "x86_64":
             row = table(cpu, image)[addr][0]
         else: # objdump knows no tables of it
-            gen.gen("--quiet", "-o", image + ".tables", "--address=0", image)
+            gen("--quiet", "-o", image + ".tables", "--address=0", image)
             row = " ".join(run(OUT + "/rows", image + ".tables", hex(addr), hex(addr + 1))[0].split()[2:4])
         must(row == wanted, (name, row))
 
@@ -1680,11 +1679,11 @@ def vectored(cpu):
         for base, options in ((0, ()), (0, ("--find",)), (UPPER.get(cpu, 0), ())):
             image = build(cpu, "%s/vectored-%s" % (WORK, cpu), [*lines, ".bss", "saved: .skip 8"],
                           "-Ttext=%#x" % (base + 0x10000))
-            said = gen.gen("-v", "--size", *options, image)[1]
+            said = gen("-v", "--size", *options, image)[1]
             must("entry (%#x): entered as by --entry=entry:%s:" % (base + 0x10800, kind) in said or not known and
                  "--entry=entry:%s:" % kind in said, said)
             file = image + ".tables"
-            gen.gen("-q", "--address=0", "-o", file, *options, image)
+            gen("-q", "--address=0", "-o", file, *options, image)
             where = addresses_of(image)
             rows = run(OUT + "/rows", file, hex(where["taken"]), hex(where["taken"] + 1))[0].split()
             by_cfi = {"x86_64": "r7+8", "aarch64": "r31+0", "s390x": "r15+160"}.get(cpu, "r2+0")
@@ -1714,7 +1713,7 @@ def goes_back(cpu):
                 ".text", ".globl _start", "_start: nop", ".balign 16", ".type f, %function", "f: .cfi_startproc", text,
                 ".cfi_endproc", ".size f, . - f"], "-Ttext=%#x" % (base + 0x10000))
             file = image + ".tables"
-            said = gen.gen("-v", "--address=0", "-o", file, image)[1]
+            said = gen("-v", "--address=0", "-o", file, image)[1]
             at = addresses_of(image)["f"]
             rows = " ".join(run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:4])
             must(rows == by_cfi and "interrupt" not in said, "%s: %s: %s" % (text, rows, said))
@@ -1730,7 +1729,7 @@ def short_vectors():
                   ".cfi_endproc", ".size %s, . - %s" % (name, name)]
     image = build("aarch64", WORK + "/short-vectors", lines, "-Ttext=0x10000")
     file, where = image + ".tables", addresses_of(image)
-    gen.gen("-q", "--address=0", "-o", file, image)
+    gen("-q", "--address=0", "-o", file, image)
     for name, known in (("vectors", False), ("irq", False), ("long", True), ("short", True)):
         rows = run(OUT + "/rows", file, hex(where[name]), hex(where[name] + 1))[0].split()[2:3]
         must((rows == ["r31+0"]) == known, "%s: %s" % (name, rows))
@@ -1832,14 +1831,14 @@ def finds(cpu):
     """Each entry is found as what it is; what nothing decides has no rows, and is named."""
     text, wanted, unknown_ = FOUND[cpu]
     image = build(cpu, "%s/found-%s" % (WORK, cpu), [".text", ".globl _start", "_start:", text], "-z", "norelro")
-    said = gen.gen("-v", "--size", "--find", image)[1]
+    said = gen("-v", "--size", "--find", image)[1]
     found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
     must({name: found.get(name) for name in wanted} == wanted, said)
     for name in unknown_:
         must(not {"enters", "goes", "keeps", name} & set(found), said)
         must(name == "resumed" or "--entry=%s:KIND" % name in said, said)
-    must("entered as" not in gen.gen("--size", "--find", image)[1], "without -v")
-    said = gen.gen("-v", "--size", "--find", *("--entry=%s:start" % name for name in unknown_), image)[1]
+    must("entered as" not in gen("--size", "--find", image)[1], "without -v")
+    said = gen("-v", "--size", "--find", *("--entry=%s:start" % name for name in unknown_), image)[1]
     must("KIND" not in said, said)
 
 
@@ -1873,7 +1872,7 @@ def far_jumps():
                 ".balign 16", ".type called, %function", "called: ret", ".type never, %function",
                 "never: call called", "1: jmp 1b", ".data", "pointer:", low(".long .Lfar"), ".word 8"],
                 "-T", WORK + "/far.ld", "-z", "noexecstack")
-            said = gen.gen("-v", "--size", "--find", image)[1]
+            said = gen("-v", "--size", "--find", image)[1]
             must(("a far jump of 32-bit code leads there" in said) == found, "%s 0x%x: %s" % (name, base, said))
 
 
@@ -1889,7 +1888,7 @@ def programs():
             functions = {name: re.sub(r"\n\.cfi_[^\n]*", "", text) for name, text in functions.items()}
         image = naked_image("i386", functions, described)
         where = addresses_of(image)
-        said = gen.gen("-v", "-o", image + ".tables", "--address=0", "--find", image)[1]
+        said = gen("-v", "-o", image + ".tables", "--address=0", "--find", image)[1]
         must(loads == ("no row can tell" in said), said)
         wanted = {"plain": "r4+12 [cfa-12] r5+0", "failed": "r4+16 [cfa-12] r5+0", "gcc": "r4+12 [cfa-12] r5+0",
                   "common": "r4+20 [cfa-12] r5+0", "handler": "r4+4 [cfa-4] r5+0"}
@@ -1932,9 +1931,9 @@ def conflicts(cpu):
         image = naked_image(cpu, NAKED[cpu][0], False)
     for line in CONFLICTS[cpu]:
         name, kind, true = line.split()
-        said = gen.gen("--size", "--find", "--entry=%s:%s" % (name, kind), image, status=1)[1]
+        said = gen("--size", "--find", "--entry=%s:%s" % (name, kind), image, status=1)[1]
         must("--entry=%s:%s: it cannot be that, but :%s: " % (name, kind, true) in said, said)
-        gen.gen("-q", "--size", "--find", "--entry=%s:%s" % (name, true), image)
+        gen("-q", "--size", "--find", "--entry=%s:%s" % (name, true), image)
 
 
 # Of a function and of an interrupt's entry (arm: none): what makes a frame, and what takes it off again and returns.
@@ -2006,14 +2005,14 @@ def firmware():
     must(table("x86_64", image, "--derive")[addresses("x86_64", image)["f"]][0] == "sp+8", "what it calls")
     image = build("x86_64", WORK + "/both", [".text", ".globl _start", "_start: nop", callers("x86_64", ["both"]),
                                              ".balign 16", "both: push %rbx\npop %rbx\nret"])
-    said = gen.gen("--size", "--entry=both:start", image)[1]
+    said = gen("--size", "--entry=both:start", image)[1]
     must(re.search(r"both\+0x0 .*have no row: .* entered in another way: .* a call, or at a start", said), said)
 
 
 def table(cpu, image, *options):
     """What objdump says of the tables that are made of IMAGE: for each row's PC where its CFA and its RA are."""
     # libsframe cannot read shared rows in a foreign byte order.
-    gen.gen("-q", "--no-share", *options, "--side=" + image + ".side", image)
+    gen("-q", "--no-share", *options, "--side=" + image + ".side", image)
     text = run("%s/%s/objdump" % (TC, cpu), "--sframe", image + ".side")[0]
     rows, size = {}, {}
     for line in text.splitlines():
@@ -2141,7 +2140,7 @@ def riscv_trap(cpu, kind):
     image, where, wanted, _ = trap_image(cpu, kind)
     # What the entry does with the scratch register says that it is another stack.
     for said in {"trap" if kind.startswith("tp") else kind, "trap"}:
-        out, errors = gen.gen("--size", "--json", "--entry=entry:" + said, image)
+        out, errors = gen("--size", "--json", "--entry=entry:" + said, image)
         done = int(re.search(r'"derived": (\d+)', out)[1]) - (where["entry"] - where["_start"])
         must(done == wanted, "%s: %d bytes instead of %d: %s" % (said, done, wanted, errors))
     return "%d bytes" % wanted
@@ -2175,7 +2174,7 @@ def riscv_by_tp(cpu, level):
         "port/host/test/riscv/by_tp.c", "sfu.c",
         run("riscv64-unknown-elf-gcc", "-march=rv%simac" % bits, flags[1], "-print-libgcc-file-name")[0].strip(), "-o",
         image)
-    gen.gen("-q", "--entry=entry", "--entry=user_begin:start", "--entry=kernel_begin:start", image)
+    gen("-q", "--entry=entry", "--entry=user_begin:start", "--entry=kernel_begin:start", image)
     out = run("qemu-system-riscv" + bits, "-M", "virt", "-bios", "none", "-m", "32M", "-display", "none", "-serial",
               "stdio", "-monitor", "none", "-kernel", image)[0]
     symbols = sorted((int(addr, 16), name) for addr, name in
@@ -2196,8 +2195,8 @@ def riscv_handler(level):
                         b"long out; void g(long x) { out = x; }\nvoid _start(void) { g(2); }\n")
     run("riscv64-linux-gnu-gcc", level, "-march=rv64imac", "-mabi=lp64", "-fasynchronous-unwind-tables",
         "-ffreestanding", "-nostdlib", "-static", "-no-pie", image + ".c", "-o", image)
-    kept = json.loads(gen.gen("--size", "--json", "--cfi=keep", image)[0])
-    done = json.loads(gen.gen("--size", "--json", image)[0])
+    kept = json.loads(gen("--size", "--json", "--cfi=keep", image)[0])
+    done = json.loads(gen("--size", "--json", image)[0])
     size = int(re.search(r"(?m)^[0-9a-f]+ ([0-9a-f]+) T h$", run(NM, "-S", image)[0])[1], 16)
     must(not kept["findings"] and [f["function"] for f in done["findings"]] == ["h"] and
          done["findings"][0]["bytes"] == size, "%s: %s" % (size, done["findings"]))
@@ -2217,7 +2216,7 @@ def riscv_storing_handler(cpu, compiler, level):
         "-fasynchronous-unwind-tables", "-ffreestanding", "-nostdlib", "-fno-pic", "-w", "-mno-relax", "-c",
         image + ".c", "-o", image + ".o")
     run("riscv64-linux-gnu-ld", "-m", "elf%slriscv" % cpu[5:], image + ".o", "-o", image)
-    done = json.loads(gen.gen("--size", "--json", "--strict", image)[0])
+    done = json.loads(gen("--size", "--json", "--strict", image)[0])
     start, size = (int(word, 16) for word in re.search(r"(?m)^([0-9a-f]+) ([0-9a-f]+) T h$",
                                                        run(NM, "-S", image)[0]).groups())
     code = run("riscv64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image)[0]
@@ -2236,7 +2235,7 @@ def riscv_lasting_handler():
                         b"void g(long x) { for (;;); }\nvoid _start(void) { g(2); }\n")
     run("riscv64-linux-gnu-gcc", "-O2", "-march=rv64imac_zicsr", "-mabi=lp64", "-fasynchronous-unwind-tables",
         "-ffreestanding", "-nostdlib", "-static", "-no-pie", "-w", image + ".c", "-o", image)
-    kept, done = (json.loads(gen.gen("--size", "--json", "--strict", *option, image)[0])
+    kept, done = (json.loads(gen("--size", "--json", "--strict", *option, image)[0])
                   for option in ((), ("--entry=h",)))
     lost = done["covered"] - done["expressed"]
     must(kept["covered"] == kept["expressed"] and lost > 0, "%s, %s" % (kept, done))
@@ -2342,7 +2341,7 @@ def entries_same(cpu):
         write(file, ("# how this kernel is entered\n\n" + "".join("  %s # this\n" % way for way in ways[1])).encode())
         made = []
         for way in (["--entry=" + way for way in ways[0]], ["--entry=" + way for way in ways[1]], ["--entry=@" + file]):
-            gen.gen("-q", "--address=0", *way, "-o", file + ".out", image)
+            gen("-q", "--address=0", *way, "-o", file + ".out", image)
             made.append(read(file + ".out"))
         must(made[0] == made[1] == made[2] and len(made[0]) > 100, "%s: %s" % (ways, [len(m) for m in made]))
 
@@ -2350,36 +2349,36 @@ def entries_same(cpu):
 def entries_refused():
     image = named("x86_64")
     for text, wanted in REFUSED.items():
-        said = gen.gen("--size", "--entry=" + text, image, status=2 if text.startswith("@") else 1)[1]
+        said = gen("--size", "--entry=" + text, image, status=2 if text.startswith("@") else 1)[1]
         must(said.count("\n") == 1 and "--entry=%s: " % text in said and wanted in said, said)
-    said = gen.gen("--size", "--entry=described", image)[1]
+    said = gen("--size", "--entry=described", image)[1]
     must("--entry=described is not used: this code has call frame information" in said, said)
     must("cfi_undefined" not in said, said)
-    said = gen.gen("--size", "--entry=described:start", image)[1]
+    said = gen("--size", "--entry=described:start", image)[1]
     must("--entry=described:start is not used" in said and '__asm__(".cfi_undefined rip")' in said, said)
-    must(gen.gen("-q", "--size", "--entry=described:start", image)[1] == "", "-q")
+    must(gen("-q", "--size", "--entry=described:start", image)[1] == "", "-q")
     for kind in ("trap", "error", "start"): # its CFI says no more than any function's
-        said = gen.gen("--size", "--entry=plain:" + kind, image)[1]
+        said = gen("--size", "--entry=plain:" + kind, image)[1]
         must("is not used" not in said, said)
     for entry, proven in (("v1:error", "trap"), ("v8", "error"), ("v8:trap", "error")):
-        said = gen.gen("--size", "--entry=" + entry, image, status=1)[1]
+        said = gen("--size", "--entry=" + entry, image, status=1)[1]
         name, kind = entry[:2], entry[3:] or "trap"
         must("--entry=%s:%s: it cannot be that, but :%s: iretq" % (name, kind, proven) in said, said)
-    said = gen.gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
+    said = gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
     must("no instruction begins at" in said, said)
 
 
 def entries_without_rows():
     """What has no row is named, with the reason."""
-    said, log = gen.gen("--size", "--json", "--entry=vectors:vectors", named("aarch64"))
+    said, log = gen("--size", "--json", "--entry=vectors:vectors", named("aarch64"))
     for entry in json.loads(said)["entries"]:
         must(entry["bytes"] > 0 and re.search("ELR_EL1", entry["reason"]), str(entry))
-    log = gen.gen("--size", "--entry=vectors:vectors", named("aarch64"))[1]
+    log = gen("--size", "--entry=vectors:vectors", named("aarch64"))[1]
     must(re.search(r"vectors\+0x80 \(0x\w+\): 20 bytes have no row: the interrupted PC is in ELR_EL1", log) and
          "handle1+0x0 " in log and "handle1+0x18 " in log, log)
     image = build("x86_64", WORK + "/unreturned", [".text", ".globl _start", "_start: jmp _start",
                                                    NAMED["x86_64"].replace("iretq", "hlt")])
-    log = gen.gen("--size", "--entry=v*", image)[1]
+    log = gen("--size", "--entry=v*", image)[1]
     must(re.search(r"handle\+0x0 .*: \d+ bytes have no row: entries meet here that differ in how far SP is", log), log)
 
 
@@ -2407,22 +2406,22 @@ def entries_unnamed():
     where = addresses_of(image)
     entry, other = (where["f"] + 15) // 16 * 16, where["g"] + 1
     called = "%#x (f+%#x)" % (entry, entry - where["f"])
-    out, said = gen.gen("--size", "--json", "--find", image)
+    out, said = gen("--size", "--json", "--find", image)
     pieces = {piece["function"]: int(piece["pc"], 16) for piece in json.loads(out)["without"]}
     must(pieces.pop("twin") == twins[0] and pieces == {called: entry, "%#x" % other: other}, out)
     for twin in twins:
         must("twin (%#x) has no rows: " % twin in said and "; say it by --entry=%#x:KIND" % twin in said, said)
-    said = gen.gen("--size", "--find", "--entry=twin", image, status=1)[1]
+    said = gen("--size", "--find", "--entry=twin", image, status=1)[1]
     must("--entry=twin: code at several addresses has this symbol: name the code by its address, as in %#x" % twins[0]
          in said, said)
     made = {}
     for text in ("f+%#x" % (entry - where["f"]), "f+%d" % (entry - where["f"]), "%#x" % entry, "%d" % entry):
         for kind in ("trap", "error"):
-            gen.gen("-q", "--address=0", "--find", "--entry=%s:%s" % (text, kind), "-o", image + ".out", image)
+            gen("-q", "--address=0", "--find", "--entry=%s:%s" % (text, kind), "-o", image + ".out", image)
             made.setdefault(kind, set()).add(read(image + ".out"))
-        must("vectors begin at a symbol" in gen.gen("--size", "--entry=%s:vectors/16" % text, image, status=1)[1], text)
+        must("vectors begin at a symbol" in gen("--size", "--entry=%s:vectors/16" % text, image, status=1)[1], text)
     must(len(made["trap"]) == len(made["error"]) == 1 and made["trap"] != made["error"], "they differ")
-    said = gen.gen("-v", "--size", "--entry=%#x:error" % entry, image)[1]
+    said = gen("-v", "--size", "--entry=%#x:error" % entry, image)[1]
     must("%s: 1 bytes have no row: " % called not in said, said)
 
 
@@ -2433,7 +2432,7 @@ def data_before_code():
         "unknown: csrr a0, scause", "addi sp, sp, -16\nsd a0, 0(sp)\nebreak"])
     marks = re.findall(r"(?m) (\$x\S+)$", run("riscv64-linux-gnu-nm", "--special-syms", image)[0])
     must(any(mark.startswith("$xrv64") for mark in marks), "no such mark: %s" % marks)
-    without = json.loads(gen.gen("--size", "--json", "--find", image)[0])["without"]
+    without = json.loads(gen("--size", "--json", "--find", image)[0])["without"]
     must([piece["function"] for piece in without] == ["unknown"] and without[0]["bytes"] >= 10, str(without))
 
 
@@ -2460,7 +2459,7 @@ def starts():
     """Start-up code goes on where it returns to by lretq and iretq: all but the three bytes in between has rows."""
     image = build("x86_64", WORK + "/starts", [".text", ".globl _start", "_start: jmp _start", START])
     where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run(NM, image)[0])}
-    done = json.loads(gen.gen("--size", "--json", "--entry=f:start", image)[0])["code"]["derived"]
+    done = json.loads(gen("--size", "--json", "--entry=f:start", image)[0])["code"]["derived"]
     must(done == where["end"] - where["_start"] - 3, "%d bytes" % done)
 
 
@@ -2651,7 +2650,7 @@ def scale_image(name, shape, n):
 
 def instructions(image):
     """How many sfu-gen executes for the code of IMAGE."""
-    return gen.instructions("build/tools/sfu-gen", "-q", "--derive", "--size", image)
+    return host.instructions("build/tools/sfu-gen", "-q", "--derive", "--size", image)
 
 
 def random_image(cpu, n):
@@ -2687,4 +2686,4 @@ def test_hostile():
 
 if __name__ == "__main__":
     {"facts": test_facts, "planted": test_planted, "trust": test_trust, "hostile": test_hostile}[sys.argv[1]]()
-    gen.finish()
+    finish()

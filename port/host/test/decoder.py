@@ -10,12 +10,9 @@ import os
 import random
 import re
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import decoder_arm
-import gen
-from gen import OUT, must, run, test, write
+from host import OUT, finish, must, run, test, write
 
 WORK = OUT + "/work/code-decoder"
 OBJDUMP = "riscv64-linux-gnu-objdump"
@@ -220,4 +217,4 @@ def main():
 
 if __name__ == "__main__":
     main()
-    gen.finish()
+    finish()

@@ -10,7 +10,7 @@ import random
 import re
 import subprocess
 
-from gen import OUT, must, run, test, write
+from host import OUT, must, run, test, write
 
 WORK = OUT + "/work/code-decoder-arm"
 TOOL = "arm-none-eabi-"

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from gen import OUT, must, run, test, write
+from host import OUT, finish, must, run, test, write
 
 WORK = OUT + "/work/fibers"
 CPUS = {"x86_64": (["gcc"], []), "aarch64": (["aarch64-linux-gnu-gcc"], ["qemu-aarch64"]),
@@ -59,3 +59,4 @@ def main():
 
 
 main()
+finish()

@@ -7,96 +7,17 @@ import collections
 import os
 import random
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 
-sys.dont_write_bytecode = True
-import gen
-import trace
-from gen import GCC, must, test, write
+from depots import Code, Dump
+from host import GCC, TC, WORK, finish, must, read, test, write
+from traces import TRACE, kernel, mutate, run, survives
 
-WORK, TRACE, TC = trace.WORK, trace.TRACE, trace.TC
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-class Code:
-    """The calls of an image, and what addr2line says of them."""
-
-    def __init__(self, cpu, image):
-        self.image, self.lines, self.known = image, trace.Lines(cpu, image), {}
-        text = trace.run("%s/%s/objdump" % (TC, cpu), "-d", "--no-show-raw-insn", image)[0].decode()
-        found = re.findall(r"(?m)^ *([0-9a-f]+):\t(\S+)", text)
-        call = {"x86_64": "call", "aarch64": "bl", "s390x": "brasl"}[cpu]
-        self.all = [int(addr, 16) for addr, _ in found]
-        self.returns = [self.all[i + 1] for i, (_, word) in enumerate(found[:-1]) if word == call]
-        self.traps = []
-        for name in ("program_", "external_") if cpu == "s390x" else ("exception_",):
-            low, high = (trace.symbol(cpu, image, name + end) for end in ("saved", "restored"))
-            self.traps += [addr for addr in self.returns if low < addr < high]
-        symbols = re.findall(r"(?m)^([0-9a-f]+) ([0-9a-f]+) [tT] ",
-                             trace.run("%s/%s/nm" % (TC, cpu), "-S", image)[0].decode())
-        inside = {addr for start, size in symbols for addr in range(int(start, 16), int(start, 16) + int(size, 16))}
-        # Behind the last call of a function there may be none, or another.
-        self.returns = [addr for addr in self.returns if {addr - 1, addr} <= inside and addr not in self.traps]
-
-    def names(self, lookup, files=False):
-        """Functions at a link-time address, the outermost first."""
-        if lookup not in self.known:
-            self.known[lookup] = self.lines.at(lookup)
-        return ["%s (%s)" % (name, os.path.basename(line)) if files else name
-                for name, line in reversed(self.known[lookup]) if name != "??"]
-
-
-class Dump:
-    """Traces of random calls, and the lines that a depot prints of them."""
-
-    def __init__(self, code, seed, exact=True, traps=True, unit="samples", rate=1000, name="", slide=0):
-        chosen = random.Random(seed)
-        self.code, self.exact, self.name, self.slide = code, exact, name, slide
-        self.unit, self.rate, self.id, self.base = unit, rate, None, (chosen.choice(code.all) & ~0xfff) + 1
-        self.traces = []
-        for _ in range(chosen.randrange(20, 60)):
-            pcs = chosen.choices(code.returns[::7], k=chosen.randrange(1, 12))
-            if exact:
-                pcs[0] = chosen.choice(code.returns)  # any instruction would do
-            if traps and len(pcs) > 3 and chosen.random() < 0.5:
-                pcs[chosen.randrange(0 if not exact else 1, len(pcs) - 2)] = chosen.choice(code.traps)
-            cut = [self.base] if chosen.random() < 0.1 else []  # says that the trace is not complete
-            self.traces.append((chosen.randrange(1, 5000), pcs + cut))
-
-    def text(self, chosen=None):
-        lines = ["begin %s %s %d%s" % ("exact" if self.exact else "return", self.unit, self.rate,
-                                       " " + self.name if self.name else "")]
-        lines += ["build " + self.id] if self.id else []
-        lines += ["slide %x" % self.slide] if self.slide else []
-        lines += ["base %x" % (self.base + self.slide)]
-        for weight, pcs in self.traces:
-            words = [("%x" % (pc - self.base) if pc >= self.base else "=%x" % (pc + self.slide)) for pc in pcs]
-            lines.append("t %d %x %s" % (weight, len(pcs), " ".join(words[:4])))
-            lines += ["c " + " ".join(words[i:i + 5]) for i in range(4, len(words), 5)]
-        lines += ["idle 17", "lost 4", "end %d" % len(self.traces)]
-        return "".join((chosen.choice(["", "[ 1.2] ", "<6>"]) if chosen else "") + "sfut1 %s\n" % line
-                       for line in lines)
-
-    def folded(self, files=False):
-        """{path: weight}"""
-        result = collections.Counter()
-        for weight, pcs in self.traces:
-            path = []
-            for i, pc in enumerate(pcs):
-                if pc == self.base:
-                    path += ["[incomplete]"]
-                    break
-                interrupted = i > 0 and pcs[i - 1] in self.code.traps
-                path += ["[interrupted]"] if interrupted else []
-                exact = interrupted or (i == 0 and self.exact)
-                path += reversed(self.code.names(pc - (not exact), files) or ["0x%x" % (pc - (not exact))])
-            result[";".join(([self.name] if self.name else []) + path[::-1])] += weight
-        return result
-
-
 def folded_of(*arguments, stdin=b"", status=0):
-    out, errors = trace.run(TRACE, "--folded", *arguments, stdin=stdin, status=status)
+    out, errors = run(TRACE, "--folded", *arguments, stdin=stdin, status=status)
     result = {}
     for line in out.decode().splitlines():
         path, number = line.rsplit(" ", 1)
@@ -117,7 +38,7 @@ def same(found, wanted):
 def test_folded():
     os.makedirs(WORK, exist_ok=True)
     for cpu in GCC:
-        image = trace.kernel(cpu) + "/kernel.elf"
+        image = kernel(cpu) + "/kernel.elf"
         code = Code(cpu, image)
         must(code.traps and len(code.returns) > 100, "no code")
         for seed, options in enumerate([{}, {"exact": False}, {"slide": 0x1000000}, {"name": "cpu1"},
@@ -149,7 +70,7 @@ def with_files(dump):
 
 
 def id_of(cpu, image):
-    text = trace.run("%s/%s/readelf" % (TC, cpu), "-n", image)[0].decode()
+    text = run("%s/%s/readelf" % (TC, cpu), "-n", image)[0].decode()
     return re.search(r"Build ID: ([0-9a-f]+)", text)[1]
 
 
@@ -168,7 +89,7 @@ def build_id(cpu, code):
 def module(cpu, code):
     """Its .text is where the log says, far from the kernel."""
     file = os.path.dirname(code.image) + "/module.ko"
-    text = trace.run("%s/%s/nm" % (TC, cpu), file)[0].decode()
+    text = run("%s/%s/nm" % (TC, cpu), file)[0].decode()
     middle = int(re.search(r"([0-9a-f]+) \w module_middle", text)[1], 16)
     log = ("sfut1 begin return bytes 0\nsfut1 at 7700000000 .text module.ko\nsfut1 base 7700000000\n"
            "sfut1 t 64 2 %x =%x\nsfut1 end 1\n" % (middle + 4, code.returns[0]))
@@ -193,7 +114,7 @@ def minus(code):
     dumps[1].traces = dumps[0].traces[5:] + dumps[1].traces[5:]
     for i, dump in enumerate(dumps):
         write("%s/minus%d" % (WORK, i), dump.text().encode())
-    out, _ = trace.run(TRACE, "--folded", "--log=%s/minus0" % WORK, "--minus=%s/minus1" % WORK, code.image)
+    out, _ = run(TRACE, "--folded", "--log=%s/minus0" % WORK, "--minus=%s/minus1" % WORK, code.image)
     found = {path: (int(before), int(after))
              for path, before, after in (line.rsplit(" ", 2) for line in out.decode().splitlines())}
     now, before = dumps[0].folded(), dumps[1].folded()
@@ -257,13 +178,13 @@ def picture(code):
     dump = Dump(code, 30, name="cpu0")
     file = WORK + "/flame.svg"
     write(WORK + "/flame", dump.text().encode())
-    trace.run(TRACE, "--flame=" + file, "--log=%s/flame" % WORK, code.image)
+    run(TRACE, "--flame=" + file, "--log=%s/flame" % WORK, code.image)
     sums = tree_of(dump.folded())
     found = check_boxes(boxes_of(file), sums, sums, 0.3)
     for path, title in found.items():
         share = 100 * sums[path] / sums[("all",)]
         must(re.match(r"\d+ samples, %.2f%%, %.3f s$" % (share, sums[path] / 1000), title), title)
-    text = gen.read(file).decode()
+    text = read(file).decode()
     must("idle: 17, lost: 4" in text and "1000 in a second" in text, "the caption")
     must(all(ord(c) < 128 for c in text), "characters")
     return "%d boxes" % len(found)
@@ -277,7 +198,7 @@ def difference(code):
     for i, dump in enumerate(dumps):
         write("%s/difference%d" % (WORK, i), dump.text().encode())
     file = WORK + "/difference.svg"
-    trace.run(TRACE, "--flame=" + file, "--log=%s/difference0" % WORK, "--minus=%s/difference1" % WORK, code.image)
+    run(TRACE, "--flame=" + file, "--log=%s/difference0" % WORK, "--minus=%s/difference1" % WORK, code.image)
     now, before = dumps[0].folded(), dumps[1].folded()
     sums, old = tree_of(now), tree_of(before)
     larger = tree_of({path: max(now[path], before[path]) for path in {*now, *before}})
@@ -332,8 +253,8 @@ def weights(code):
     found, errors = folded_of(code.image, stdin=log.encode())
     must(found == {";".join(code.names(code.returns[0] - 1)): most}, found)
     must("4 traces have a negative weight" in errors and "-6 bytes were lost" in errors, errors)
-    trace.run(TRACE, "--flame=%s/weights.svg" % WORK, code.image, stdin=log.encode())
-    text = gen.read(WORK + "/weights.svg").decode()
+    run(TRACE, "--flame=%s/weights.svg" % WORK, code.image, stdin=log.encode())
+    text = read(WORK + "/weights.svg").decode()
     must("idle: %d, lost: -6" % most in text and "-5" not in text, "the caption")
 
 
@@ -345,7 +266,7 @@ def deep(code):
     found, _ = folded_of(code.image, stdin=log.encode())
     (path, weight), = found.items()
     must(weight == 1 and path.count(";") == 999 and path.endswith(";[deeper]"), path[-100:])
-    trace.run(TRACE, "--flame=%s/deep.svg" % WORK, code.image, stdin=log.encode())
+    run(TRACE, "--flame=%s/deep.svg" % WORK, code.image, stdin=log.encode())
     boxes = boxes_of(WORK + "/deep.svg")
     must(len(boxes) == 1001, len(boxes))
 
@@ -358,7 +279,7 @@ def options_of(code):
                               (["--folded", "--log=%s/empty" % WORK, code.image], 1),
                               (["--flame=/dev/full", "--log=%s/flame" % WORK, code.image], 1),
                               (["--flame=/absent/x", "--log=%s/flame" % WORK, code.image], 1)):
-        out, errors = trace.run(TRACE, *arguments, status=status)
+        out, errors = run(TRACE, *arguments, status=status)
         must(errors.count(b"\n") <= 3 and out == b"", "%s: %s" % (arguments, errors))
 
 
@@ -368,8 +289,8 @@ def hostile(code):
     data = Dump(code, 60, name="cpu<&>;\"").text().encode()
     file = WORK + "/hostile.svg"
     for i in range(60):
-        log = trace.mutate(chosen, data, range(len(data)), [b"=", b" ", b"\n", b"ffffffffffffffff", b"-", b"1000"])
-        status = trace.survives("--folded", "--flame=" + file, code.image, stdin=log if i else data, one_line=False)
+        log = mutate(chosen, data, range(len(data)), [b"=", b" ", b"\n", b"ffffffffffffffff", b"-", b"1000"])
+        status = survives("--folded", "--flame=" + file, code.image, stdin=log if i else data, one_line=False)
         good += status == 0
         if status == 0:
             ElementTree.parse(file)
@@ -379,4 +300,4 @@ def hostile(code):
 
 if __name__ == "__main__":
     test_folded()
-    gen.finish()
+    finish()

@@ -8,14 +8,10 @@ A function's bytes are those that its compiler says itself (-fstack-usage). A pa
 import glob
 import os
 import re
-import sys
 
-sys.dont_write_bytecode = True
-import lint as linter
-from gen import GCC, must, run, test, write
-from lint import lint
+from host import GCC, LINT, WORK, finish, lint, must, run, test, write
 
-OUT = os.path.join(linter.WORK, "frames")
+OUT = os.path.join(WORK, "frames")
 GCC["riscv64"] = "riscv64-linux-gnu-gcc"
 COMPILERS = {cpu: ("gcc", "clang") for cpu in ("x86_64", "aarch64", "s390x", "riscv64")}
 SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_cycles.c", "port/depot/sfu_depot.c"]
@@ -172,12 +168,12 @@ def limits():
     must([f["where"] for f in result["findings"] if f["name"] == "deep-calls"] == ["start"], "deep-calls")
     frames_of(image, "--max-depth=%d" % depth, status=0)
     frames_of(image, "--max-frame=1", "--allow=large-frame", status=0)
-    text = run(linter.LINT, "--frames", image)[0]
+    text = run(LINT, "--frames", image)[0]
     must(re.search(r"(?m)^ +%d  middle \(0x" % bytes_, text), "no line of middle")
     must(re.search(r"(?m)^ +%d\+ start %d > " % (depth, sizes["start"][0]), text), "no path of start")
     must("frames" not in lint(image), "they are not asked for")
     for wrong in ("--max-frame=0", "--max-frame=x", "--max-depth=-1"):
-        must(run(linter.LINT, wrong, image, status=2)[1].count("\n") == 1, wrong)
+        must(run(LINT, wrong, image, status=2)[1].count("\n") == 1, wrong)
 
 
 def objects():
@@ -204,4 +200,4 @@ def main():
 
 if __name__ == "__main__":
     main()
-    linter.gen.finish()
+    finish()

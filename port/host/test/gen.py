@@ -15,94 +15,15 @@ import os
 import random
 import re
 import shutil
-import struct
 import subprocess
 import sys
 
-sys.path.insert(0, "test/lib")
-import check  # noqa: E402
-from check import Wrong, finish, must, run, test  # noqa: E402
-from many import Many  # noqa: E402
-
-OUT = "build/host"
-# lint.py imports this, and its suites run beside those of gen.py under the same names.
-WORK = "/".join([OUT, "work", os.path.basename(sys.argv[0]).partition(".")[0]] + sys.argv[1:])
-LONG = bool(os.environ.get("LONG"))
-TC = "build/tc"
-# That of Debian reads the linker plugins of each compiler first, which takes ten times as long.
-NM = TC + "/x86_64/nm"
-
-
-def tool(name, suites):
-    """The tool NAME: in one of SUITES, with LONG=1, the one under the sanitizers."""
-    return "%s/%s-sanitized" % (OUT, name) if LONG and sys.argv[1:] and sys.argv[1] in suites else "build/tools/" + name
-
-
-GEN = tool("sfu-gen", ("links", "options", "faults"))
-CPUS = {"x86_64": "x86_64", "aarch64": "aarch64", "aarch64_be": "aarch64", "s390x": "s390x"}
-GCC, LD = ({cpu: cpu + "-linux-gnu-" + tool for cpu in ("x86_64", "aarch64", "s390x")} for tool in ("gcc", "ld"))
-
-
-def __getattr__(name):
-    """sys.exit(gen.failed) is what finish() does."""
-    if name == "failed":
-        return bool(check.failed)
-    raise AttributeError(name)
-
-
-def gen(*arguments, status=0):
-    return run(GEN, *arguments, status=status)
-
-
-def read(file):
-    with open(file, "rb") as f:
-        return f.read()
-
-
-def write(file, data):
-    with open(file, "wb") as f:
-        f.write(data)
-
-
-def instructions(*command, stdin=b"", statuses=(0,)):
-    """How many instructions COMMAND, a program of this machine, executes, by QEMU: in a tenth of callgrind's time."""
-    done = subprocess.run(["qemu-" + os.uname().machine, "-plugin", OUT + "/insns.so", *command], input=stdin,
-                          capture_output=True, check=False, timeout=300)
-    must(statuses is None or done.returncode in statuses, done.stderr[-300:].decode("latin-1"))
-    return int(re.findall(rb"(?m)^instructions (\d+)$", done.stderr)[-1])
-
-
-# ---- ELF files, as far as tests look into them ----
-
-class Elf:
-    def __init__(self, file):
-        self.data = bytearray(read(file))
-        self.order = ">" if self.data[5] == 2 else "<"
-        at, = self.get("Q", 40)
-        size, count, names = self.get("HHH", 58)
-        self.sections = {}
-        headers = [self.get("IIQQQQIIQQ", at + i * size) for i in range(count)]
-        for i, header in enumerate(headers):
-            start = headers[names][4] + header[0]
-            name = bytes(self.data[start:self.data.index(0, start)]).decode()
-            self.sections[name] = {"type": header[1], "addr": header[3], "offset": header[4], "size": header[5],
-                                   "header": at + i * size}
-
-    def get(self, form, at):
-        return struct.unpack_from(self.order + form, self.data, at)
-
-    def put(self, form, at, *values):
-        struct.pack_into(self.order + form, self.data, at, *values)
-
-    def section(self, name):
-        s = self.sections[name]
-        return bytes(self.data[s["offset"]:s["offset"] + s["size"]])
-
-    def segments(self):
-        at, = self.get("Q", 32)
-        count, = self.get("H", 56)
-        return [self.get("IIQQQQQQ", at + i * 56) for i in range(count)]
-
+from broken import (WITHOUT_EPILOGUE, Table, gen_survives, hostile_bytes, hostile_files, hostile_image,
+                    hostile_truncated, plant_attribute, plant_info, plant_outermost, plant_word)
+from host import (CPUS, GCC, GEN, LD, LONG, NOPS, OUT, TC, WORK, Elf, build_patterns, finish, gen, must, read, run,
+                  test, write)
+from programs import (KERNEL, KERNEL_FLAGS, KERNEL_SOURCES, LAST_BESIDE, ROOM, ROOM_BESIDE, build_module,
+                      compile_kernel, compile_program, link, link_kernel)
 
 # ---- images ----
 
@@ -131,11 +52,6 @@ def test_images(abi):
         test("objdump " + name, equal_to_objdump, abi, file)
         if abi == "x86_64" and file.endswith("sqlite3.x"):
             test("lookups " + name, lookups, file)
-
-
-def build_patterns(file):
-    if not os.path.exists(file):
-        run("test/truth/step/build.sh", file)
 
 
 def build_clang(abi, file):
@@ -249,49 +165,8 @@ def most_rows(image):
 
 # ---- links ----
 
-# The lines of sfu-gen --help: room alone, and room beside tables that are there; and what comes last in a script.
-ROOM = """    .sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 3 / 2; . = ALIGN(8); sframe_end = .;
-    } :text
-"""
 SMALL_ROOM = (ROOM % ".eh_frame").replace(" * 3 / 2", "")
-BESIDE = """    .sfu_sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 3 / 2; . = ALIGN(8);
-        sframe_end = .;
-    } :text
-"""
-LAST = "    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n"
-LAST_BESIDE = LAST + "    .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }\n"
-COMPILED = set()  # objects of this run
 EMULATOR = {cpu: "qemu-" + cpu for cpu in GCC}
-
-
-def script(name, room):
-    file = "%s/%s.ld" % (WORK, name)
-    with open("port/host/test/room.ld", encoding="utf-8") as f:
-        text = f.read().replace("@ROOM@", room)
-    write(file, text.replace("@LAST@", LAST_BESIDE if room == BESIDE else LAST).encode())
-    return file
-
-
-def compile_program(cpu, compiler, *flags):
-    """sfu.c, program.c and tables.S as objects, which each test that wants the same ones shares."""
-    objects = []
-    name = "-".join((cpu, compiler[0]) + flags).replace("/", "")
-    for source in ("sfu.c", "port/host/test/program.c"):
-        objects.append("%s/%s-%s.o" % (WORK, name, os.path.basename(source)))
-        if objects[-1] not in COMPILED:
-            run(*compiler, "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fno-optimize-sibling-calls",
-                "-std=gnu99", "-w", "-I.",
-                *(["-march=z196"] if cpu == "s390x" else []), *flags, "-c", source, "-o", objects[-1])
-            COMPILED.add(objects[-1])
-    return objects
-
-
-def link(name, linker, room, objects, *flags):
-    image = "%s/%s.elf" % (WORK, name)
-    run(*linker, *flags, "-T", script(name, room), "-o", image, *objects)
-    return image
 
 
 def in_place(cpu, image, *options):
@@ -561,26 +436,6 @@ def allowed(file):
 
 # ---- kernels ----
 
-# As port/baremetal/test/rules.mk has them, but by clang's own assembler, and without --gsframe. The module's tables are
-# made as docs/kernel.md says.
-KERNEL = {
-    "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
-    "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
-    "s390x": ["-msoft-float", "-march=z196"],
-}
-KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
-                "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables",
-                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal"]
-KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
-                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/print/sfu_trap.c",
-                  "port/symbols/sfu_symbols.c",
-                  *("port/baremetal/" + name for name in (
-                      "kernel.c", "tables.c", "symbols.c", "module.c", "%s/boot.S", "%s/machine.c", "test/hooks.c",
-                      "test/scenarios.c", "test/module.S", "test/traced.c", "test/entry.c", "test/entry.S",
-                      "test/crash.c", "test/crash.S")),
-                  "test/truth/programs/tracer.c", "test/truth/programs/tracer_hook.S"]
-
-
 def test_kernels(cpu):
     """Kernels that clang's own assembler and lld (s390x, which Debian's lld has not: GNU ld) have made."""
     directory = "%s/kernels/%s-gen" % (OUT, cpu)
@@ -593,47 +448,6 @@ def test_kernels(cpu):
     print(done.stdout, end="")
     if done.returncode != 0 and "not ok" not in done.stdout:
         print("not ok %s run.py: status %d" % (cpu, done.returncode))
-
-
-def compile_kernel(cpu, directory, sources, compiler, *flags):
-    """The objects of a kernel. COMPILER gives the words that compile a source."""
-    objects = []
-    for source in sources:
-        source = source.replace("%s", cpu)
-        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
-        run(*compiler(source), *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu, *flags, "-c", source, "-o",
-            objects[-1])
-    return objects
-
-
-def link_kernel(cpu, directory, linker):
-    """DIRECTORY/kernel.elf, linked twice: the second time its symbols are known."""
-    image, symbols = directory + "/kernel.elf", directory + "/symbols.s"
-    for before in ([], [image]):
-        text = run("python3", "port/symbols/symbols.py", "%s/%s/nm" % (TC, cpu), *before)[0]
-        write(symbols, text.encode())
-        run("%s/%s/as" % (TC, cpu), symbols, "-o", symbols + ".o")
-        run(*linker, symbols + ".o", "-o", image)
-    return image
-
-
-def build_module(cpu, directory):
-    """DIRECTORY/module.ko, by the lines of the manual."""
-    for part in "ab":
-        run(GCC[cpu], *KERNEL[cpu], *KERNEL_FLAGS, "-c", "port/baremetal/test/module_%s.c" % part, "-o",
-            "%s/module_%s.o" % (directory, part))
-    run(LD[cpu], "-r", directory + "/module_b.o", directory + "/module_a.o", "-o", directory + "/module.o")
-    with open("docs/kernel.md", encoding="utf-8") as f:
-        page = f.read()
-    script, lines = (re.search(r"<!-- %s -->\n```\w+\n(.*?)```\n" % what, page, re.S)[1]
-                     for what in ("file: module.ld", "run: module"))
-    write(directory + "/module.ld", script.encode())
-    for name, program in ("ld", LD[cpu]), ("objcopy", LD[cpu][:-2] + "objcopy"), ("sfu-gen", GEN):
-        link = "%s/tools/%s" % (directory, name)
-        os.makedirs(os.path.dirname(link), exist_ok=True)
-        if not os.path.lexists(link):
-            os.symlink(os.path.abspath(shutil.which(program)), link)
-    run("sh", "-euc", "cd %s; PATH=$PWD/tools:$PATH; %s" % (directory, lines))
 
 
 def build_kernel(cpu, directory):
@@ -719,7 +533,7 @@ def script_of_kernel(directory):
     """The kernels' linker script, with the lines of --help."""
     with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
         text = f.read()
-    text, count = re.subn(r" *\.sframe : {.*?} :text\n", BESIDE, text, flags=re.S)
+    text, count = re.subn(r" *\.sframe : {.*?} :text\n", ROOM_BESIDE, text, flags=re.S)
     must(count == 1 and " .eh_frame" in text, "kernel.ld is not what it was")
     text = re.sub(r"( *.DISCARD.*) \.eh_frame", lambda match: LAST_BESIDE + match[1], text)
     write(directory + "/kernel.ld", text.encode())
@@ -727,73 +541,10 @@ def script_of_kernel(directory):
 
 # ---- faults ----
 
-class Table:
-    """The bytes of the .sframe of a file, to be broken."""
-
-    def __init__(self, elf):
-        section = elf.sections[".sframe"]
-        self.elf, self.at = elf, section["offset"]
-        self.num_fdes, = elf.get("I", self.at + 8)
-        self.fres = self.at + 28 + 16 * self.num_fdes
-
-    def fde(self, index):
-        """Where an entry is, and where its attributes are."""
-        at = self.at + 28 + 16 * index
-        return at, self.fres + self.elf.get("I", at + 12)[0]
-
-    def rows(self, index):
-        """Where each row of a function is: address, info byte, words; and how large the last two are."""
-        _, at = self.fde(index)
-        count, info = self.elf.get("HB", at)
-        at += 5
-        size = 1 << (info & 15)
-        for _ in range(count):
-            word = self.elf.data[at + size]
-            yield at, at + size, at + size + 1, size, 1 << (word >> 5 & 3), word >> 1 & 15
-            at += size + 1 + (word >> 1 & 15) * (1 << (word >> 5 & 3))
-
-    def find(self, what):
-        """The first function, not signal or outermost, for which WHAT is true of the list of its rows."""
-        for index in range(self.num_fdes):
-            attributes = self.elf.get("HBB", self.fde(index)[1])
-            rows = list(self.rows(index))
-            if attributes[1] & 0x90 == 0 and attributes[2] == 0 and rows and what(rows):
-                return index, rows
-        raise Wrong("no function to break")
-
-
-def plant_word(table, number):
-    """Changes word NUMBER of a row that has one, of one byte."""
-    def fits(row):
-        return row[4] == 1 and row[5] > number
-
-    _, rows = table.find(lambda rows: any(fits(row) for row in rows))
-    row = next(row for row in rows if fits(row))
-    table.elf.data[row[2] + number] = (table.elf.data[row[2] + number] + 8) & 0xff
-
-
-def plant_info(table, bits):
-    _, rows = table.find(lambda rows: len(rows) > 1)
-    table.elf.data[rows[0][1]] ^= bits
-
-
 def plant_start(table):
     """A row begins too late."""
     _, rows = table.find(lambda rows: len(rows) > 1 and rows[1][3] == 1)
     table.elf.data[rows[1][0]] += 1
-
-
-def plant_attribute(table, offset, bits):
-    index, _ = table.find(lambda rows: len(rows) > 1)
-    table.elf.data[table.fde(index)[1] + offset] ^= bits
-
-
-def plant_outermost(table):
-    """A function that has callers has no rows."""
-    index, rows = table.find(lambda rows: len(rows) == 1)
-    table.elf.put("H", table.fde(index)[1], 0)
-    count, = table.elf.get("I", table.at + 12)
-    table.elf.put("I", table.at + 12, count - 1)
 
 
 def plant_size(table):
@@ -928,100 +679,25 @@ def find_plt_got():
 
 # ---- hostile ----
 
-SANITIZED = OUT + "/sfu-gen-sanitized"
-LIMIT = 60  # seconds: a hang is a failure
-NEVER = re.compile("Sanitizer|runtime error|Assertion|self-check")
-sanitized = Many(SANITIZED, WORK, LIMIT)
-
-
-def survives(file, *options, status=None):
-    """One line, and the file as it was. STATUS None: success or failure."""
-    before = read(file) if os.path.isfile(file) else None
-    done = sanitized.run(*options, file)
-    must(not NEVER.search(done.stderr), "%s: %s" % (" ".join(options), done.stderr.strip()[:300]))
-    must(done.returncode in ((0, 1) if status is None else (status,)), "status %d: %s" % (done.returncode,
-                                                                                       done.stderr.strip()[:200]))
-    if done.returncode == 1:
-        lines = [line for line in done.stderr.splitlines() if "+0x" not in line and ": 0x" not in line]
-        must(len(lines) in (1, 2) and lines[-1].startswith("sfu-gen: "), "not one line: " + done.stderr[:300])
-        must(before is None or read(file) == before, "a failure has changed the file")
-    return done
-
-
-def hostile_image(cpu):
-    objects = compile_program(cpu, [GCC[cpu]], "-O1", "-g1", "-fasynchronous-unwind-tables")
-    image = link(cpu + "-hostile", [LD[cpu]], ROOM % ".eh_frame", objects)
-    gen("-q", image)
-    return image
-
-
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
-    test("no ELF files", hostile_files)
+    test("no ELF files", hostile_files, gen_survives)
     test("no CFI", hostile_no_cfi)
     for cpu in GCC:
         image = hostile_image(cpu)
-        test("%s truncated" % cpu, hostile_truncated, cpu, image)
-        test("%s headers" % cpu, hostile_bytes, cpu, image, None, 250)
-        test("%s .eh_frame" % cpu, hostile_bytes, cpu, image, ".eh_frame", 400)
-        test("%s .sframe" % cpu, hostile_bytes, cpu, image, ".sframe", 150)
+        test("%s truncated" % cpu, hostile_truncated, gen_survives, cpu, image)
+        test("%s headers" % cpu, hostile_bytes, gen_survives, cpu, image, None, 250)
+        test("%s .eh_frame" % cpu, hostile_bytes, gen_survives, cpu, image, ".eh_frame", 400)
+        test("%s .sframe" % cpu, hostile_bytes, gen_survives, cpu, image, ".sframe", 150)
     test("expressions", hostile_expressions)
     test("rows that a correction inserts", hostile_inserted)
-
-
-def hostile_files(objects=True):
-    """OBJECTS: relocatable ones are refused, too."""
-    work = WORK + "/"
-    write(work + "empty", b"")
-    write(work + "text", b"This is no ELF file, but long enough for the header of one, which has 64 bytes.\n" * 10)
-    write(work + "magic", b"\x7fELF\x02\x01\x01" + bytes(200))
-    for compiler, name in ((["gcc", "-mx32"], "narrow.o"), (["gcc"], "object.o"),
-                           (["clang", "--target=powerpc64le-linux-gnu"], "foreign.o")):
-        run(*compiler, "-c", "-x", "c", "/dev/null", "-o", work + name)
-    for name, said in (("empty", "empty"), ("text", "not an ELF file"), ("magic", ""), ("absent", "No such file"),
-                       (".", "not a file"), ("narrow.o", "of 32 bits"), ("foreign.o", "machine 21 ")) + (
-                           (("object.o", "relocatable"),) if objects else ()):
-        done = survives(work + name, status=1)
-        must(said in done.stderr, done.stderr)
 
 
 def hostile_no_cfi():
     name = WORK + "/bare.elf"
     run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null",
         "-o", name)
-    must("no call frame information" in survives(name, status=1).stderr, "no CFI")
-
-
-def hostile_truncated(cpu, image):
-    data = read(image)
-    file = "%s/%s.truncated" % (WORK, cpu)
-    for size in sorted({len(data) * i // 40 for i in range(1, 40)} | set(range(1, 64, 7))):
-        write(file, data[:size])
-        survives(file, "-q", status=1)
-        survives(file, "-q", "--append=" + file + ".out", status=1)
-
-
-def hostile_bytes(cpu, image, section, count):
-    """Bytes of a section, or of the headers, are others. The seed is fixed."""
-    count = count if LONG else count // 2
-    elf = Elf(image)
-    chosen = random.Random(cpu + str(section))
-    file = "%s/%s.hostile" % (WORK, cpu)
-    if section:
-        places = range(elf.sections[section]["offset"], elf.sections[section]["offset"] + elf.sections[section]["size"])
-    else:
-        headers, = elf.get("Q", 40)
-        places = list(range(64 + 2 * 56)) + list(range(headers, len(elf.data)))
-    good = 0
-    for i in range(count):
-        data = bytearray(elf.data)
-        for _ in range(chosen.choice((1, 1, 2, 8))):
-            data[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
-        write(file, data)
-        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], [],
-                                 ["--rows=3", "--no-share"], ["--side=" + file + ".out", "--forget"]))
-        good += survives(file, "-q", *options).returncode == 0
-    return "%d of %d files accepted" % (good, count)
+    must("no call frame information" in gen_survives(name, status=1).stderr, "no CFI")
 
 
 # Expressions for the CFA that no compiler writes, and whether there can be rows for them: by DW_CFA_def_cfa_expression.
@@ -1046,23 +722,9 @@ def hostile_expressions():
         write(name + ".s", text.encode())
         run("as", name + ".s", "-o", name + ".o")
         run("ld", name + ".o", "-o", name)
-        done = survives(name, "--json")
+        done = gen_survives(name, "--json")
         must((done.returncode == 0) == good, "%s: %s" % (expression, done.stderr))
     return "%d" % len(EXPRESSIONS)
-
-
-# A function of RISC-V in which a correction splits a row: clang writes no CFI in epilogues.
-WITHOUT_EPILOGUE = """.cfi_startproc
-addi sp, sp, -16
-.cfi_def_cfa_offset 16
-sd ra, 8(sp)
-.cfi_offset ra, -8
-call f
-ld ra, 8(sp)
-addi sp, sp, 16
-ret
-.cfi_endproc
-"""
 
 
 def hostile_inserted():
@@ -1072,7 +734,7 @@ def hostile_inserted():
     write(name + ".s", (".text\n.globl f\nf:\n" + 20 * WITHOUT_EPILOGUE).encode())
     run("riscv64-linux-gnu-gcc", "-c", name + ".s", "-o", name + ".o")
     run("riscv64-linux-gnu-ld", "-shared", name + ".o", "-o", name)
-    numbers = json.loads(survives(name, "--json", "--size", "--cfi=keep", status=0).stdout)
+    numbers = json.loads(gen_survives(name, "--json", "--size", "--cfi=keep", status=0).stdout)
     must(numbers["epilogue"] > 0, "no row was corrected")
 
 
@@ -1094,9 +756,6 @@ def rows(image, *options):
     found = [(int(m[1], 16), m[2], m[3], m[4]) for m in
              re.finditer(r"^ +([0-9a-f]{16}) +(\S+) +(\S+) +(\S+) *$", text, re.M)]
     return found, [int(m[1], 16) for m in re.finditer(r"func idx .*pc = 0x([0-9a-f]+)", text)]
-
-
-NOPS = "nop\n" * 4
 
 
 def test_options():
@@ -1449,7 +1108,7 @@ after: .cfi_startproc
 """)
     for linker in (["ld"], [TC + "/x86_64/ld"], ["ld.lld"]):
         run("clang" if linker == ["ld.lld"] else "gcc", "-Iarch", "-c", source + ".S", "-o", source + ".o")
-        image = link("trap", linker, BESIDE, [source + ".o"])
+        image = link("trap", linker, ROOM_BESIDE, [source + ".o"])
         for _ in range(2):
             gen("-q", "--strict", image)
             found = rows(image)[0]

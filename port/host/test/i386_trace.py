@@ -14,13 +14,9 @@ import struct
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, "test/lib")
-sys.path.insert(0, "port/host/test")
-import riscv_trace as common  # noqa: E402  its machine, and its calls of sfu-trace and gdb
-from check import finish, must, test  # noqa: E402
+from guests import CALLERS, FRAME, LIMIT, TRACE, Machine, by_gdb, dump_log, names, refused, run, traced
+from host import WORK, finish, must, test
 
-WORK = common.WORK = "build/host/work/i386_trace"
 CC = ["x86_64-linux-gnu-gcc", "-m32"]
 QEMU = {"qemu32": ["qemu-system-i386"], "64 bits": ["qemu-system-x86_64"]}
 
@@ -30,11 +26,11 @@ def build(paging):
         "0xc0100000" if paging else "0x100000"
     with open("port/host/test/i386/guest.ld", encoding="utf-8") as f, open(script, "w", encoding="utf-8") as out:
         out.write(f.read().replace("LINKED", linked))
-    common.run(*CC, "-O2", "-g", "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fcf-protection=none",
-               "-mgeneral-regs-only", "-fasynchronous-unwind-tables", "-fno-tree-loop-distribute-patterns",
-               "-DLINKED=" + linked, *(["-DPAGING=%d" % paging] if paging else []), "-nostdlib", "-static",
-               "-Wl,--build-id=none,-T," + script, "-Wl,--no-warn-rwx-segments", "-Wl,--no-eh-frame-hdr",
-               "port/host/test/i386/guest.c", "-o", image)
+    run(*CC, "-O2", "-g", "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fcf-protection=none",
+        "-mgeneral-regs-only", "-fasynchronous-unwind-tables", "-fno-tree-loop-distribute-patterns",
+        "-DLINKED=" + linked, *(["-DPAGING=%d" % paging] if paging else []), "-nostdlib", "-static",
+        "-Wl,--build-id=none,-T," + script, "-Wl,--no-warn-rwx-segments", "-Wl,--no-eh-frame-hdr",
+        "port/host/test/i386/guest.c", "-o", image)
     return image
 
 
@@ -57,36 +53,36 @@ def without_notes(core, name):
 
 def machine(paging, qemu):
     image = build(paging)
-    m = common.Machine(QEMU[qemu], image)
+    m = Machine(QEMU[qemu], image)
     core = "%s/guest-%d.core" % (WORK, paging)
     try:
         pc = m.settle(image, "x86_64-linux-gnu-nm")
         m.monitor("dump-guest-memory " + os.path.abspath(core))
         registers = m.monitor("info registers")
-        live = common.traced("--gdb=localhost:%d" % m.port, "--write-core=" + core + ".live", image)
+        live = traced("--gdb=localhost:%d" % m.port, "--write-core=" + core + ".live", image)
     finally:
         m.kill()
     root, *values = (int(re.search(name + r"=(\w+)", registers)[1], 16) for name in ("CR3", "EIP", "ESP", "EBP"))
-    log = subprocess.run([common.TRACE, image], input=common.dump_log(core + ".live", 0x85, *values, 0),
-                         capture_output=True, check=False, timeout=common.LIMIT).stdout.decode("latin-1")
-    must([(int(at, 16), name) for at, name in common.FRAME.findall(log)] == live, "a dump in a log: %s" % log[-400:])
+    log = subprocess.run([TRACE, image], input=dump_log(core + ".live", 0x85, *values, 0),
+                         capture_output=True, check=False, timeout=LIMIT).stdout.decode("latin-1")
+    must([(int(at, 16), name) for at, name in FRAME.findall(log)] == live, "a dump in a log: %s" % log[-400:])
     must(live[0][0] == pc, "0x%x instead of 0x%x" % (live[0][0], pc))
-    must(common.names(live) == common.CALLERS, "--gdb: %s" % live)
-    must(common.by_gdb(image, "core-file " + core + ".live") == common.CALLERS, "gdb of the core that --gdb wrote")
-    must(common.traced("--core=" + core + ".live", image) == live, "the core that --gdb has written")
-    dumped = common.traced("--core=" + core, "--write-core=" + core + ".again", image)
+    must(names(live) == CALLERS, "--gdb: %s" % live)
+    must(by_gdb(image, "core-file " + core + ".live") == CALLERS, "gdb of the core that --gdb wrote")
+    must(traced("--core=" + core + ".live", image) == live, "the core that --gdb has written")
+    dumped = traced("--core=" + core, "--write-core=" + core + ".again", image)
     must(dumped == live, "QEMU's dump: %s" % dumped)
-    must(common.by_gdb(image, "core-file " + core + ".again") == common.CALLERS, "gdb of the core written of it")
+    must(by_gdb(image, "core-file " + core + ".again") == CALLERS, "gdb of the core written of it")
     if paging:
         plain = without_notes(core, core + ".plain")
-        text = common.run(common.TRACE, "--core=" + plain, image)
+        text = run(TRACE, "--core=" + plain, image)
         must("give --page-table=ADDR" in text and "CR3" in text, text[-300:])
         for bits in ("", ",%d" % paging):
-            found = common.traced("--core=" + plain, "--page-table=0x%x%s" % (root, bits), image)
+            found = traced("--core=" + plain, "--page-table=0x%x%s" % (root, bits), image)
             must(found == live, "--page-table=ROOT%s: %s" % (bits, found))
-        text = common.run(common.TRACE, "--core=" + plain, "--page-table=0x%x,%d" % (root, 68 - paging), image)
+        text = run(TRACE, "--core=" + plain, "--page-table=0x%x,%d" % (root, 68 - paging), image)
         must("kernel_main" not in text, "by tables of the other kind")
-        text = common.refused("--core=" + plain, "--page-table=0x%x,48" % root, image)
+        text = refused("--core=" + plain, "--page-table=0x%x,48" % root, image)
         must("do not have 48 bits" in text, text)
     return "%d frames" % len(live)
 
@@ -101,13 +97,13 @@ def process(*flags):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     program = folder + "/crash"
-    common.run(*CC, "-O2", "-g", "-w", *flags, "port/host/test/crash.c", "-o", program)
+    run(*CC, "-O2", "-g", "-w", *flags, "port/host/test/crash.c", "-o", program)
     subprocess.run(["sh", "-c", "ulimit -c unlimited; exec " + program], cwd=folder, check=False,
-                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=common.LIMIT)
+                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT)
     core = os.path.join(folder, next(name for name in os.listdir(folder) if name.startswith("core")))
-    pcs = [pc for pc, _ in common.traced("--core=" + core, program)]
-    found = common.names(common.traced("--core=" + core, program))
-    gdb = [int(pc, 16) for pc in re.findall(r"^(0x[0-9a-f]+)$", common.run(
+    pcs = [pc for pc, _ in traced("--core=" + core, program)]
+    found = names(traced("--core=" + core, program))
+    gdb = [int(pc, 16) for pc in re.findall(r"^(0x[0-9a-f]+)$", run(
         "gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set backtrace past-main on", "-ex",
         "python f = gdb.newest_frame()", "-ex", PRINT_PCS, program, core), re.M)]
     wanted = [name for name in PROCESS if name != "handler" or "-DPLAIN" not in flags]
@@ -115,7 +111,7 @@ def process(*flags):
     if "-DINT3" in flags:  # behind int3, where gdb leaves the PC
         at = found.index("compare")
         gdb[at] -= 1
-        said = "[guessed]" in common.run(common.TRACE, "--core=" + core, program)
+        said = "[guessed]" in run(TRACE, "--core=" + core, program)
         must(said == ("-DINFO" not in flags), "what a frame without a siginfo tells is guessed")
     must(pcs == gdb, "%s, and gdb's %s" % ([hex(pc) for pc in pcs], [hex(pc) for pc in gdb]))
     return "%d frames" % len(pcs)

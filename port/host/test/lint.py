@@ -19,24 +19,12 @@ import struct
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True
-import gen
-from gen import GCC, ROOM, TC, Elf, must, read, run, test, write
+from broken import (LIMIT, NEVER, WITHOUT_EPILOGUE, Table, hostile_bytes, hostile_files, hostile_image,
+                    hostile_truncated, plant_attribute, plant_info, plant_outermost, plant_word)
+from host import (GCC, GEN, LINT, LONG, NOPS, OUT, TC, WORK, Elf, Wrong, build_patterns, finish, gen, lint, must, read,
+                  run, test, write)
 from many import Many
-
-LINT = gen.tool("sfu-lint", ("planted", "worth", "options"))
-WORK = gen.WORK
-
-
-def lint(*arguments, status=None):
-    """Runs sfu-lint --json. Returns what it says of the last image."""
-    done = subprocess.run([LINT, "--json", *arguments], capture_output=True, text=True, check=False)
-    result = json.loads(done.stdout)["images"][-1]
-    found = any(f["level"] == "fault" and not f["allowed"] for f in result.get("findings", []))
-    wanted = 2 if "error" in result else int(found)
-    must(done.returncode == (wanted if status is None else status), "status %d: %s" % (done.returncode, done.stderr))
-    must("error" not in result, result.get("error"))
-    return result
+from programs import LAST_BESIDE, ROOM, ROOM_BESIDE, compile_program, link, script
 
 
 def findings(result, level):
@@ -104,8 +92,8 @@ def test_healthy(abi):
         test("%s %s %s" % (directory, version, program), healthy, file, known(*which), *known_bare(*which))
     for kind in ("clang-O0", "clang-O2", "gcc12-O2", "gcc12-Os") + (
             ("gcc12-O2-pac", "gcc12-O1-pacb") if abi.startswith("aarch64") else ()):
-        image = "%s/lint/%s/patterns-%s" % (gen.OUT, abi, kind)
-        gen.build_patterns(image)
+        image = "%s/lint/%s/patterns-%s" % (OUT, abi, kind)
+        build_patterns(image)
         left_out = {("sum", "fp-without-ra")} if kind == "clang-O0" and abi.startswith("aarch64") else set()
         test("patterns " + kind, healthy, image, [], PATTERNS_BARE | left_out, 91)
 
@@ -154,7 +142,7 @@ MARKS = ["-Dsframe_start=nowhere", "-Dsframe_end=nowhere"]
 
 def bare(cpu, *flags):
     """Objects with CFI only."""
-    return gen.compile_program(cpu, [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables", *MARKS, *flags)
+    return compile_program(cpu, [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables", *MARKS, *flags)
 
 
 def objects_with_tables(cpu, *flags):
@@ -163,7 +151,7 @@ def objects_with_tables(cpu, *flags):
 
 
 def link_kept(cpu, name, objects, place=KEPT):
-    return gen.link(name, ["%s/%s/ld" % (TC, cpu)], place, objects, "--defsym", "nowhere=0")
+    return link(name, ["%s/%s/ld" % (TC, cpu)], place, objects, "--defsym", "nowhere=0")
 
 
 def objcopy(cpu, *arguments):
@@ -207,7 +195,7 @@ def symbol(cpu, image, name):
         fields = line.split()
         if fields[-1] == name:
             return int(fields[0], 16), int(fields[1], 16) if len(fields) == 4 else 0
-    raise gen.Wrong("no symbol " + name)
+    raise Wrong("no symbol " + name)
 
 
 def plain_row(cpu):
@@ -235,7 +223,7 @@ class Kept:
     def __init__(self, image):
         self.elf = Elf(image)
         self.section = self.elf.sections[".sframe"]
-        self.table = gen.Table(self.elf)
+        self.table = Table(self.elf)
 
     def save(self, name):
         write(name, self.elf.data)
@@ -334,9 +322,9 @@ PATCHES = [
     ("corrupt-row", descend, ".sframe"),
     ("no-rows", rowless, ".sframe"),
     ("outside-code", far_start, ".sframe"),
-    ("wrong-cfa", planted(lambda t: gen.plant_word(t, 0)), None),
-    ("wrong-signal", planted(lambda t: gen.plant_attribute(t, 2, 0x80)), None),
-    ("wrong-outermost", planted(gen.plant_outermost), None),
+    ("wrong-cfa", planted(lambda t: plant_word(t, 0)), None),
+    ("wrong-signal", planted(lambda t: plant_attribute(t, 2, 0x80)), None),
+    ("wrong-outermost", planted(plant_outermost), None),
 ]
 # What else comes with it: the other faults that are true then.
 BESIDE = {"absurd-header": {"wrong-ra", "absurd-offset"}, "wrong-cfa": {"absurd-offset"}, "not-loaded": {"bad-magic"},
@@ -354,11 +342,11 @@ def test_planted():
             test("%s EFI" % cpu, efi, cpu, image)
         patches = list(PATCHES)
         if cpu != "x86_64":
-            patches.append(("wrong-ra", planted(lambda t: gen.plant_word(t, 1)), None))
+            patches.append(("wrong-ra", planted(lambda t: plant_word(t, 1)), None))
         else:
-            patches.append(("wrong-fp", planted(lambda t: gen.plant_word(t, 1)), None))
+            patches.append(("wrong-fp", planted(lambda t: plant_word(t, 1)), None))
         if cpu == "aarch64":
-            patches.append(("wrong-signed-ra", planted(lambda t: gen.plant_info(t, 0x80)), None))
+            patches.append(("wrong-signed-ra", planted(lambda t: plant_info(t, 0x80)), None))
         for fault, patch, where in patches:
             test("%s %s (%s)" % (cpu, fault, getattr(patch, "__name__", "")), find_patched, image, fault, patch, where)
         for function in (no_section, removed, discarded, collected, empty_section, no_bytes, strays, joined, unsorted,
@@ -500,17 +488,17 @@ def joined(cpu, objects):
     """By such a linker, and by lld, which is one."""
     images = [plain_tables(cpu, cpu + "-joined", objects, "*")]
     if cpu != "s390x":
-        images.append(gen.link(cpu + "-joined-lld", ["ld.lld"], KEPT, objects, "--defsym", "nowhere=0"))
+        images.append(link(cpu + "-joined-lld", ["ld.lld"], KEPT, objects, "--defsym", "nowhere=0"))
     for image in images:
         result, found = faults(image)
         must(("several-headers", ".sframe") in found and {name for name, _ in found} <= {"several-headers", "unsorted"},
              str(found))
         must(result["cfi"]["missing"] == 0 and result["cfi"]["same"] > 0, "it has not read all: %s" % result["cfi"])
-        gen.gen("-q", "--check", "--strict", image)
+        gen("-q", "--check", "--strict", image)
         broken = last_broken(image)
         wrong = {"wrong-cfa", "wrong-ra", "wrong-fp"} & {name for name, _ in faults(broken)[1]}
         must(wrong, "the last table is not compared")
-        must("wrong" in gen.gen("--check", broken, status=1)[1], "sfu-gen --check does not see the last table")
+        must("wrong" in gen("--check", broken, status=1)[1], "sfu-gen --check does not see the last table")
 
 
 def last_broken(image):
@@ -524,11 +512,11 @@ def last_broken(image):
         kept.table.num_fdes, = kept.elf.get("I", kept.table.at + 8)
         kept.table.fres = kept.table.at + 28 + 16 * kept.table.num_fdes
         try:
-            gen.plant_word(kept.table, 0)
+            plant_word(kept.table, 0)
             return kept.save(image + ".last")
-        except gen.Wrong:
+        except Wrong:
             continue
-    raise gen.Wrong("none but the first table has a row to break")
+    raise Wrong("none but the first table has a row to break")
 
 
 def unsorted(cpu, objects):
@@ -563,22 +551,22 @@ def room(cpu, _):
     """Room that sfu-gen has not filled, and has."""
     image = link_kept(cpu, cpu + "-room", bare(cpu), ROOM % ".eh_frame")
     only(image, "unfilled-room", ".sframe")
-    gen.gen("-q", image)
+    gen("-q", image)
     clean(image)
-    gen.gen("-q", "--append=" + image, image)
+    gen("-q", "--append=" + image, image)
     only(image, "wrong-start", "sframe_start")
     image = link_kept(cpu, cpu + "-room", bare(cpu), "")
-    gen.gen("-q", "--append=" + image, image)
+    gen("-q", "--append=" + image, image)
     clean(image)
-    beside = link_kept(cpu, cpu + "-beside", objects_with_tables(cpu), gen.BESIDE)
+    beside = link_kept(cpu, cpu + "-beside", objects_with_tables(cpu), ROOM_BESIDE)
     only(beside, "unfilled-room", ".sfu_sframe")
-    gen.gen("-q", beside)
+    gen("-q", beside)
     clean(beside)
 
 
 def wrong_segment(cpu, objects):
     image = link_kept(cpu, cpu + "-segment", objects)
-    gen.gen("-q", "--append=" + image, image)
+    gen("-q", "--append=" + image, image)
     elf = Elf(image)
     at, = elf.get("Q", 32)
     index = next(i for i, s in enumerate(elf.segments()) if s[0] == 0x6474e554)
@@ -676,9 +664,9 @@ def wrong_row(cpu, _):
     sp = 0x70 + SP[cpu]
     write(source + ".s", (".text\n.globl first\n.type first, %%function\nfirst: .cfi_startproc\n"
                           ".cfi_escape 0x0f, 4, 0x%x, 0, 6, 6\n%s.cfi_endproc\n.size first, . - first\n"
-                          % (sp, gen.NOPS)).encode())
+                          % (sp, NOPS)).encode())
     run("%s/%s/as" % (TC, cpu), source + ".s", "-o", source + ".o")
-    run("%s/%s/ld" % (TC, cpu), "-e", "0", "-T", gen.script(cpu + "-row", SPACE), source + ".o", "-o", source)
+    run("%s/%s/ld" % (TC, cpu), "-e", "0", "-T", script(cpu + "-row", SPACE), source + ".o", "-o", source)
     elf = Elf(source)
     section = elf.sections[".sframe"]
     tables = Tables(cpu, [(symbol(cpu, source, "first")[0] - section["addr"], 2, [plain_row(cpu)], {})]).bytes
@@ -695,11 +683,11 @@ def no_outermost(cpu, _):
     ra = {"x86_64": "rip", "aarch64": "x30", "s390x": "r14"}[cpu]
     write(source + ".s", (".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined %s\n%s.cfi_endproc\n%s"
                           ".section .sframe, \"a\"\n.skip 4096\n" % (
-                              ra, gen.NOPS, (".cfi_startproc\n%s.cfi_endproc\n" % gen.NOPS) * 3)).encode())
+                              ra, NOPS, (".cfi_startproc\n%s.cfi_endproc\n" % NOPS) * 3)).encode())
     run("%s-linux-gnu-as" % cpu, source + ".s", "-o", source + ".o")
     run("%s-linux-gnu-ld" % cpu, source + ".o", "-o", source)
     for options, own in (([], 1), (["--small"], 0)):
-        gen.gen("-q", "--strict", *options, source)
+        gen("-q", "--strict", *options, source)
         result = lint(source)
         must(result["kinds"]["outermost"]["functions"] == own, str(result["kinds"]))
         must("no-outermost" not in str(result["findings"]), "%s: %s" % (options, result["findings"]))
@@ -750,7 +738,7 @@ def idle_segment(cpu, _):
     """GNU ld makes PT_GNU_SFRAME of objects' tables that stay in the file. The kernel's symbol leads to others."""
     name = WORK + "/%s-idle" % cpu
     script = ("SECTIONS { . = 0x400000; .text : { *(.text*) } .rodata : { *(.rodata*) } .data : { *(.data*) }\n"
-              "%s .bss : { *(.bss*) } %s }\n" % (gen.BESIDE.replace(":text", ""), gen.LAST_BESIDE))
+              "%s .bss : { *(.bss*) } %s }\n" % (ROOM_BESIDE.replace(":text", ""), LAST_BESIDE))
     write(name + ".ld", script.encode())
     image = name + ".elf"
     run("%s/%s/ld" % (TC, cpu), "-T", name + ".ld", "--defsym", "nowhere=0", "-e", "0",
@@ -758,7 +746,7 @@ def idle_segment(cpu, _):
     tables = [s for s in Elf(image).segments() if s[0] == 0x6474e554]
     must(len(tables) == 1 and tables[0][6] == 0, "not the segment that is meant: %s" % tables)
     before = tables[0]
-    gen.gen("-q", image)
+    gen("-q", image)
     clean(image)
     elf = Elf(image)
     at, = elf.get("Q", 32)
@@ -817,24 +805,24 @@ first: .cfi_startproc
 def doubtful_restore(cpu, _):
     """What clang writes for -fbasic-block-sections=all. GNU as takes the first line for the CIE's."""
     source = WORK + "/%s-restore" % cpu
-    write(source + ".s", (RESTORE % {"fp": FP[cpu], "nop": gen.NOPS}).encode())
+    write(source + ".s", (RESTORE % {"fp": FP[cpu], "nop": NOPS}).encode())
     image = source + ".elf"
     for flags in ([], ["--gsframe"])[:2 - (cpu == "aarch64")]: # there GNU as leaves it out
         run("%s/%s/as" % (TC, cpu), *flags, source + ".s", "-o", source + ".o")
         run("%s/%s/ld" % (TC, cpu), "-e", "0", source + ".o", "-o", image)
         if not flags:
-            gen.gen("-q", "--append=" + image, image)
+            gen("-q", "--append=" + image, image)
         must(("doubtful-restore", "first") in faults(source + ".o")[1], "not found in the object")
         result, found = faults(image)
         must(("doubtful-restore", "first") in found, str(found))
         place, = [f for f in result["findings"] if f["name"] == "doubtful-restore"]
-        must(place["offset"] == place["bytes"] == len(gen.NOPS.split()) * {"x86_64": 1, "aarch64": 4, "s390x": 4}[cpu],
+        must(place["offset"] == place["bytes"] == len(NOPS.split()) * {"x86_64": 1, "aarch64": 4, "s390x": 4}[cpu],
              str(place))
-    write(source + ".s", (RESTORE % {"fp": FP[cpu], "nop": gen.NOPS}).replace("\n.cfi_offset", "\nnop\n.cfi_offset")
+    write(source + ".s", (RESTORE % {"fp": FP[cpu], "nop": NOPS}).replace("\n.cfi_offset", "\nnop\n.cfi_offset")
           .encode())
     run("%s/%s/as" % (TC, cpu), source + ".s", "-o", source + ".o")
     run("%s/%s/ld" % (TC, cpu), "-e", "0", source + ".o", "-o", image)
-    gen.gen("-q", "--append=" + image, image)
+    gen("-q", "--append=" + image, image)
     must("doubtful-restore" not in [name for name, _ in faults(image)[1]], "found where the CIE says nothing")
 
 
@@ -914,9 +902,9 @@ def relocatable(cpu, objects):
     write(source + ".c", b"int g(int); int f(int a); int f(int a) { return g(a) + 1; }\n")
     run(GCC[cpu], "-O2", "-c", source + ".c", "-o", source + ".o")
     must(faults(source + ".o")[1] == [("no-section", "")], "without tables")
-    words = {"cfa": 176 if cpu == "s390x" else 32, "saved": 30 if cpu == "aarch64" else FP[cpu], "nop": gen.NOPS}
+    words = {"cfa": 176 if cpu == "s390x" else 32, "saved": 30 if cpu == "aarch64" else FP[cpu], "nop": NOPS}
     result, found = faults(assembled(cpu, "second", (BEHIND + FUNCTION) % words, "--gsframe"))
-    size = len(gen.NOPS.split()) * {"x86_64": 1, "aarch64": 4, "s390x": 4}[cpu]
+    size = len(NOPS.split()) * {"x86_64": 1, "aarch64": 4, "s390x": 4}[cpu]
     must(found == [("doubtful-restore", "second")], str(found))
     must([f["offset"] for f in result["findings"] if f["name"] == "doubtful-restore"] == [size], str(result))
     kept = (BEHIND + FUNCTION.replace(".cfi_restore", ".cfi_same_value")) % words
@@ -933,10 +921,10 @@ def mostly_missing(cpu, objects):
     elf.data[elf.sections[".sframe"]["offset"] + 2] = 2
     write(old, elf.data)
     image = "%s/%s-missing.elf" % (WORK, cpu)
-    run("%s/%s/ld" % (TC, cpu), "--defsym", "nowhere=0", "-T", gen.script(cpu + "-missing", KEPT), old, objects[1],
+    run("%s/%s/ld" % (TC, cpu), "--defsym", "nowhere=0", "-T", script(cpu + "-missing", KEPT), old, objects[1],
         "-o", image)
     only(image, "mostly-missing", "")
-    run("%s/%s/ld" % (TC, cpu), "--defsym", "nowhere=0", "-T", gen.script(cpu + "-missing", KEPT), old, "-r", "-o",
+    run("%s/%s/ld" % (TC, cpu), "--defsym", "nowhere=0", "-T", script(cpu + "-missing", KEPT), old, "-r", "-o",
         image + ".o")
     _, found = faults(link_kept(cpu, cpu + "-missing-all", [old, bare(cpu)[1]]))
     must([name for name, _ in found] in (["dropped"], ["empty-section"]), str(found))
@@ -975,7 +963,7 @@ def efi(cpu, image):
     only(file, "bad-magic", ".sframe")
     objcopy(cpu, "-O", target, *parts, image, file)
     must("PE" in only(file, "no-section", "")["findings"][0]["what"], "it does not say why")
-    must("reserve room by an array" in run(gen.GEN, file, status=1)[1], "sfu-gen")
+    must("reserve room by an array" in run(GEN, file, status=1)[1], "sfu-gen")
 
 
 def without_headers(cpu, objects):
@@ -988,10 +976,10 @@ def without_headers(cpu, objects):
     result, found = faults(image)
     must(found == [] and result["rows"] == whole["rows"] and result["cfi"] == whole["cfi"] and
          result["covered_bytes"] == whole["covered_bytes"], "%s %s" % (found, result["cfi"]))
-    gen.gen("-q", "--check", image)
-    gen.gen("-q", "-o", image + ".out", image)
+    gen("-q", "--check", image)
+    gen("-q", "-o", image + ".out", image)
     for options in ([], ["--append=" + image]):
-        must("section headers are gone" in gen.gen(*options, image, status=1)[1], str(options))
+        must("section headers are gone" in gen(*options, image, status=1)[1], str(options))
 
 
 def wrong_starts():
@@ -1044,7 +1032,7 @@ def stale_epilogue():
     result, found = faults(image)
     must(found == [] and epilogues_of(result) == count, str(result["findings"]))
     for options, wrong in (["--cfi=keep"], count), ([], 0):
-        gen.gen("-q", "--strict", "--append=" + image + ".gen", *options, image)
+        gen("-q", "--strict", "--append=" + image + ".gen", *options, image)
         result, found = faults(image + ".gen")
         must(found == [] and epilogues_of(result) == wrong, str(result["findings"]))
         must((result["cfi"]["by_code"] > 0) == (wrong == 0), str(result["cfi"]))
@@ -1053,11 +1041,11 @@ def stale_epilogue():
 def riscv_epilogue():
     """What only epilogue_riscv.c knows is named, too, where the tables have the row of the body."""
     image = WORK + "/epilogue-riscv"
-    write(image + ".s", (".text\n.globl f\nf:\n" + gen.WITHOUT_EPILOGUE).encode())
+    write(image + ".s", (".text\n.globl f\nf:\n" + WITHOUT_EPILOGUE).encode())
     run("riscv64-linux-gnu-gcc", "-c", image + ".s", "-o", image + ".o")
     run("riscv64-linux-gnu-ld", "-e", "f", image + ".o", "-o", image)
     for options, wrong in (["--keep-faults"], True), ([], False):
-        gen.gen("-q", "--append=" + image + ".gen", *options, image)
+        gen("-q", "--append=" + image + ".gen", *options, image)
         names = [f["name"] for f in faults(image + ".gen")[0]["findings"]]
         must(("stale-epilogue" in names) == wrong, str(names))
 
@@ -1077,8 +1065,8 @@ def wrong_by_code(cpu, compiler, code, function, instructions):
     run("%s/%s/ld" % (TC, cpu), "-e", "0", "--defsym", "g=0x1000000", source + ".o", "-o", image)
     text = run("%s/%s/objdump" % (TC, cpu), "-d", "--no-show-raw-insn", image)[0]
     must(all(re.search(r"\t%s\b" % name, text) for name in instructions), text)
-    gen.gen("-q", "--append=" + image + ".keep", "--cfi=keep", image)
-    gen.gen("-q", "--append=" + image + ".gen", image)
+    gen("-q", "--append=" + image + ".keep", "--cfi=keep", image)
+    gen("-q", "--append=" + image + ".gen", image)
     for name in image, image + ".keep", image + ".gen":
         result, found = faults(name)
         named = [f["where"] for f in result["findings"] if f["name"] == "wrong-by-code"]
@@ -1189,7 +1177,7 @@ sized:
 """ % {"one": instruction, "fill": fill,
        "table": "    .globl table\ntable: .quad 0x1122334455667788, 5, table\n" * marked}).encode())
     run(GCC[cpu], "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-c", source + ".S", "-o", source + ".o")
-    image = gen.link("filled-" + cpu, ["%s/%s/ld" % (TC, cpu)], KEPT, [source + ".o"])
+    image = link("filled-" + cpu, ["%s/%s/ld" % (TC, cpu)], KEPT, [source + ".o"])
     for stripped in (False, True):
         if stripped:
             run("%s/%s/strip" % (TC, cpu), image)
@@ -1236,7 +1224,7 @@ half: .cfi_startproc
     .size half, . - half
 """ % {"nops": nops}).encode())
     run("gcc", "-B%s/x86_64/" % TC, "-Wa,--gsframe", "-g", "-Iarch", "-c", source + ".S", "-o", source + ".o")
-    image = gen.link("reasons", [TC + "/x86_64/ld"], KEPT, [source + ".o"])
+    image = link("reasons", [TC + "/x86_64/ld"], KEPT, [source + ".o"])
     found = reasons(image)
     must(found == {"bare": "assembly", "lost": "not-expressible", "half": "partly"} or
          found == {"bare": "assembly", "lost": "not-expressible", "half": "partly", "label": "assembly"}, str(found))
@@ -1244,8 +1232,8 @@ half: .cfi_startproc
 
 def reasons_aarch64():
     """clang at -O0: a leaf function that saves FP and not RA, which gas leaves out."""
-    image = "%s/lint/aarch64/patterns-clang-O0" % gen.OUT
-    gen.build_patterns(image)
+    image = "%s/lint/aarch64/patterns-clang-O0" % OUT
+    build_patterns(image)
     found = reasons(image)
     must(found.get("sum") == "fp-without-ra", str(found))
 
@@ -1265,7 +1253,7 @@ def shadow_call_stacks():
         found = reasons(image)
         must(reason in found.values() and set(found.values()) == {reason},
              "%s: %s" % (compiler, found))
-        gen.gen("-q", "--strict", "--append=" + image, image)
+        gen("-q", "--strict", "--append=" + image, image)
         must(reasons(image) == {}, "%s: sfu-gen has left some out" % compiler)
 
 
@@ -1294,7 +1282,7 @@ void abort(void) { for (;;) h(0); }
     write(other, b".text\n.globl other\n.type other, @function\nother: .cfi_startproc\nnop\n.cfi_endproc\n"
           b".size other, .-other\n")
     run(TC + "/x86_64/as", "--gsframe", other, "-o", other + ".o")
-    image = gen.link("cold", [TC + "/x86_64/ld"], KEPT, [source + ".o", other + ".o"])
+    image = link("cold", [TC + "/x86_64/ld"], KEPT, [source + ".o", other + ".o"])
     found = reasons(image)
     must(found.get("f.cold") == "cold" and found.get("h") == "no-cfi" and "other" not in found, str(found))
 
@@ -1351,7 +1339,7 @@ def several_images():
 def allowing():
     image = image_of("allowing")
     kept = Kept(image)
-    gen.plant_word(kept.table, 0)
+    plant_word(kept.table, 0)
     kept.save(image)
     (name, where), = {(f["name"], f["where"]) for f in lint(image)["findings"] if f["name"] == "wrong-cfa"}
     run(LINT, "-q", "--allow=wrong-cfa", "--allow=absurd-offset", image)
@@ -1417,20 +1405,20 @@ def text_numbers():
 
 # ---- hostile ----
 
-sanitized = Many(gen.OUT + "/sfu-lint-sanitized", WORK, gen.LIMIT)
+sanitized = Many(OUT + "/sfu-lint-sanitized", WORK, LIMIT)
 
 runs = 0
 
 
 def survives(file, *_, status=None):
-    """As gen.py's: one line if it cannot be read. What sfu-gen refuses by status 1 is status 2 here."""
+    """As gen_survives: one line if it cannot be read. What sfu-gen refuses by status 1 is status 2 here."""
     global runs
     runs += 1
     before = read(file) if os.path.isfile(file) else None
     option = ("--json", "--all")[runs % 2]
     frames = ["--frames"] if runs % 8 == 0 else []  # they read all instructions, which takes five times as long
     done = sanitized.run(option, *frames, file)
-    must(not gen.NEVER.search(done.stderr), done.stderr.strip()[:300])
+    must(not NEVER.search(done.stderr), done.stderr.strip()[:300])
     must(done.returncode in ((0, 1, 2) if status is None else (2 * status,)),
          "status %d: %s" % (done.returncode, done.stderr.strip()[:200]))
     lines = done.stderr.splitlines()
@@ -1444,14 +1432,13 @@ def survives(file, *_, status=None):
 
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
-    gen.survives = survives
-    test("no ELF files", gen.hostile_files, False)
+    test("no ELF files", hostile_files, survives, False)
     for cpu in GCC:
-        image = gen.hostile_image(cpu)
-        test("%s truncated" % cpu, gen.hostile_truncated, cpu, image)
+        image = hostile_image(cpu)
+        test("%s truncated" % cpu, hostile_truncated, survives, cpu, image)
         for section, number in ((None, 100), (".eh_frame", 80), (".sframe", 120), (".symtab", 40), (".debug_info", 40),
                                 (".debug_abbrev", 30)):
-            test("%s %s" % (cpu, section or "headers"), gen.hostile_bytes, cpu, image, section, number)
+            test("%s %s" % (cpu, section or "headers"), hostile_bytes, survives, cpu, image, section, number)
         if cpu != "s390x":
             test("%s EFI" % cpu, hostile_pe, cpu, image)
         test("%s no section headers" % cpu, hostile_bare, cpu, image)
@@ -1459,12 +1446,13 @@ def test_hostile():
         write(file + ".c", b"int g(int); int f(int a); int f(int a) { return g(a) + g(1); }\n")
         run(GCC[cpu], "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-O1", "-c", file + ".c", "-o", file + ".o")
         for section, number in ((None, 60), (".rela.sframe", 60), (".rela.eh_frame", 40), (".symtab", 40)):
-            test("%s object, %s" % (cpu, section or "headers"), gen.hostile_bytes, cpu, file + ".o", section, number)
+            test("%s object, %s" % (cpu, section or "headers"), hostile_bytes, survives, cpu, file + ".o", section,
+                 number)
 
 
 def hostile_raw(file, data, places, chosen, count):
-    """As gen.hostile_bytes, for bytes at PLACES of DATA."""
-    for _ in range(count if gen.LONG else count // 2):
+    """As hostile_bytes, for bytes at PLACES of DATA."""
+    for _ in range(count if LONG else count // 2):
         broken = bytearray(data)
         for _ in range(chosen.choice((1, 1, 2, 8))):
             broken[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
@@ -1498,4 +1486,4 @@ def hostile_bare(cpu, image):
 if __name__ == "__main__":
     {"healthy": test_healthy, "kernel": test_kernel, "planted": test_planted, "worth": test_worth,
      "options": test_options, "hostile": test_hostile}[sys.argv[1]](*sys.argv[2:])
-    gen.finish()
+    finish()

@@ -9,15 +9,12 @@ import shutil
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True
-import gen
-import trace
-from gen import must, read, test, write
-from trace import TRACE, WORK, run
+import host
+from host import WORK, finish, must, read, test, write
+from traces import TRACE, only_added, run, symbol
 
 PROGRAM = """
 __attribute__((noinline)) int leaf(int x) { __asm__ volatile("nop; nop" : "+r"(x)); return x + 1; }
@@ -146,7 +143,7 @@ def ends_at_zero():
     run("as", WORK + "/ends.s", "-o", WORK + "/ends.o")
     run("ld", "-e", "outer", "-Ttext=0x100000", WORK + "/ends.o", "-o", WORK + "/ends")
     write(WORK + "/ends.stack", struct.pack("<5Q", 0x100009, 0, 0, 0, 0))
-    at = trace.symbol("x86_64", WORK + "/ends", "inner")
+    at = symbol("x86_64", WORK + "/ends", "inner")
     out = run(TRACE, "--memory=%s/ends.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % at, WORK + "/ends")[0]
     must(names(out) == ["inner", "outer"] and b"trace ends (1): " in out and b"the return address is 0" in out and
          b"null pointer" not in out, out.decode())
@@ -183,7 +180,7 @@ def coloured(program):
         for eol in ("\n", "\r\n"):
             text = "".join(before + line + behind + eol for line in plain)
             out = run(TRACE, program, stdin=text.encode())[0]
-            added = [line.rstrip(b"\r") for line in trace.only_added(text.encode(), out)]
+            added = [line.rstrip(b"\r") for line in only_added(text.encode(), out)]
             must([line.strip() for line in added] == [line.strip() for line in wanted],
                  "%r: %s" % (before, added))
 
@@ -196,7 +193,7 @@ def hostile_names():
     bad = b"a\33]0;x\7\33[31m\n#9  0x1\r\x9b2J\xc2\x9b\xe2\x80\xaexx"
     old = b"third" + b"X" * 27
     must(len(bad) <= len(old), "too long")
-    at = trace.symbol("x86_64", program, "second") - 8
+    at = symbol("x86_64", program, "second") - 8
     write(program, read(program).replace(old, bad.ljust(len(old), b"y")))
     outputs = {"filter": run(TRACE, program, stdin=b"#0  0x%016x\n" % at)}
     write(WORK + "/names.stack", bytes(64))
@@ -392,7 +389,7 @@ def failures():
 
 def instructions(*arguments, stdin=b"", status=0):
     """How many instructions sfu-trace takes."""
-    return gen.instructions(TRACE, *arguments, stdin=stdin, statuses=(status,))
+    return host.instructions(TRACE, *arguments, stdin=stdin, statuses=(status,))
 
 
 def in_proportion(what, count):
@@ -447,4 +444,4 @@ def main():
 if __name__ == "__main__":
     must(shutil.which("gdb-multiarch") is not None, "gdb-multiarch is missing")
     main()
-    gen.finish()
+    finish()

@@ -19,11 +19,8 @@ import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True
-import gen
-import trace
-from gen import GCC, Wrong, must, test
-from trace import LIMIT, TRACE, WORK, by_gdb, by_trace, frames, free_port, retry, run
+from host import GCC, TC, WORK, Wrong, finish, must, read, test, write
+from traces import LIMIT, TRACE, Stub, by_gdb, by_trace, frames, free_port, packet, retry, run, survives
 
 # ---- kernels in the upper half ----
 
@@ -82,8 +79,8 @@ def upper(name):
     defines += ["-DGRANULE=%d" % arm[0], "-DVA_BITS=%d" % arm[1]] if arm else []
     if name.endswith("-user"):
         program, code = user(cpu), "%s/%s-user.code" % (WORK, cpu)
-        run("%s/%s/objcopy" % (trace.TC, cpu), "-O", "binary", "-j", ".text", program, code)
-        entry, = struct.unpack_from("<Q" if cpu != "s390x" else ">Q", trace.read(program), 24)
+        run("%s/%s/objcopy" % (TC, cpu), "-O", "binary", "-j", ".text", program, code)
+        entry, = struct.unpack_from("<Q" if cpu != "s390x" else ">Q", read(program), 24)
         defines += ["-DUSER=0x%x" % USER[cpu], "-DUSER_ENTRY=0x%x" % entry, '-DUSER_CODE="%s"' % code]
     objects = []
     for source, flags in (("early.c", ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]),
@@ -269,7 +266,7 @@ class Proxy:
 
     def serve(self):
         connection, _ = self.server.accept()
-        stub = trace.Stub(self.machine.port)
+        stub = Stub(self.machine.port)
         pending, self.count, self.all_stop, self.again = b"", 0, False, b""
         with connection:
             while True:
@@ -278,16 +275,15 @@ class Proxy:
                 if not got:
                     break
                 while pending:
-                    packet = re.match(rb"\$([^#]*)#..", pending)
-                    if pending[:1] == b"$" and not packet:
+                    match = re.match(rb"\$([^#]*)#..", pending)
+                    if pending[:1] == b"$" and not match:
                         break
-                    self.take(connection, stub, packet[1] if packet else pending[:1])
-                    pending = pending[packet.end() if packet else 1:]
+                    self.take(connection, stub, match[1] if match else pending[:1])
+                    pending = pending[match.end() if match else 1:]
         stub.close()
 
     def take(self, connection, stub, command):
         """A command, or a character between commands."""
-        packet = trace.packet
         if command == b"-":
             connection.sendall(self.again)
         if command == b"\x03" and self.kind == "silent":
@@ -314,7 +310,7 @@ class Proxy:
         self.answer(connection, command, answer)
 
     def answer(self, connection, command, answer):
-        late = trace.packet(b"T02thread:01;")[1:]
+        late = packet(b"T02thread:01;")[1:]
         if self.kind == "late stops":
             answer = late + answer[:1] + late + answer[1:]
         if self.kind == "repeated":
@@ -369,8 +365,8 @@ def live_gdbserver(how, *flags):
         if not how:
             must(b"#0  0x" in text, "%s" % text)
             if "-static" not in flags:  # the dynamic linker has not begun yet: its list is empty
-                linker = re.search(rb"/lib64/ld-linux[^\0]*", trace.read(program))[0].decode()
-                entry = struct.unpack_from("<Q", trace.read(linker), 24)[0]
+                linker = re.search(rb"/lib64/ld-linux[^\0]*", read(program))[0].decode()
+                entry = struct.unpack_from("<Q", read(linker), 24)[0]
                 pc, = list(found.values())[0][:1]
                 must(b"[%s]" % os.path.basename(linker).encode() in text and pc % 4096 == entry % 4096, "%s" % text)
             return "%d frames" % sum(map(len, found.values()))
@@ -411,7 +407,7 @@ def live_qemu_user(cpu, *how):
         f.write("void _start(void) { for (volatile int i = 0; i < 9; i++); *(volatile int *)8 = 1; }\n")
     run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "-nostdlib", *how,
         "-fasynchronous-unwind-tables", program + ".c", "-o", program)
-    start = struct.unpack_from("<Q" if cpu in ("x86_64", "aarch64") else ">Q", trace.read(program), 24)[0]
+    start = struct.unpack_from("<Q" if cpu in ("x86_64", "aarch64") else ">Q", read(program), 24)[0]
     process = subprocess.Popen(["qemu-" + cpu, "-g", str(port), program], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -531,10 +527,10 @@ def upper_threads(machine):
     _, text = by_trace("--core=" + core, *table, "--threads=threads,next=8," + FIELDS, machine.image)
     wanted = kernel_threads(text)
     script = WORK + "/threads.py"
-    trace.write(script, GDB_THREADS.encode())
+    write(script, GDB_THREADS.encode())
     lines = run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "core-file " + written, "-ex", "source " + script,
                 machine.image)[0]
-    trace.write(WORK + "/threads.txt", b"# by gdb\n\n" + b"".join(re.findall(rb"(?m)^name=.*\n", lines)))
+    write(WORK + "/threads.txt", b"# by gdb\n\n" + b"".join(re.findall(rb"(?m)^name=.*\n", lines)))
     for option in ("threads,next=8," + FIELDS, "@%s/threads.txt" % WORK):
         _, text = by_trace("--core=" + core, *table, "--threads=" + option, machine.image)
         must(kernel_threads(text) == wanted, "%s: %s" % (option, text))
@@ -543,10 +539,10 @@ def upper_threads(machine):
         machine.monitor("stop")
     # One that runs, among others that do not.
     names = {"x86_64": ("rsp", "rbp"), "aarch64": ("sp", "x29"), "s390x": ("r15", "r11")}[machine.cpu]
-    trace.write(script, ("NAMES = %s\n%s" % (names, GDB_RUNS)).encode())
+    write(script, ("NAMES = %s\n%s" % (names, GDB_RUNS)).encode())
     said = run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "core-file " + written, "-ex", "source " + script,
                machine.image)[0]
-    trace.write(WORK + "/runs.txt", trace.read(WORK + "/threads.txt") + re.search(rb"(?m)^name=runs.*\n", said)[0])
+    write(WORK + "/runs.txt", read(WORK + "/threads.txt") + re.search(rb"(?m)^name=runs.*\n", said)[0])
     _, text = by_trace("--core=" + core, *table, "--threads=@%s/runs.txt" % WORK, machine.image)
     must(text.count(RUNS) == 1 and b": runs (id 9)\n" + RUNS in text, "%s" % text)
     # The PC on the stack, as its return address.
@@ -590,8 +586,8 @@ def upper_hostile_threads(machine):
                 0, 1, 1 << 63, (1 << 64) - 1, (1 << 64) - 8, *whole.values(),
                 symbols["slots"] + offset + chosen.randrange(200))))
         shape = chosen.choice(list(THREADS))
-        good += trace.survives("--core=" + core.file, *table, "--threads=%s,%s" % (shape, FIELDS), "--max-frames=20",
-                               "--write-core=/dev/null", machine.image, one_line=False) == 0
+        good += survives("--core=" + core.file, *table, "--threads=%s,%s" % (shape, FIELDS), "--max-frames=20",
+                         "--write-core=/dev/null", machine.image, one_line=False) == 0
     return "%d of 20 accepted" % good
 
 
@@ -656,11 +652,11 @@ def upper_missing(machine):
         must(b"--page-table" in run(TRACE, core, "--page-table=" + wrong, machine.image, status=2)[1], wrong)
     must(b"do not have 57 bits" in run(TRACE, core, "--page-table=1,57", machine.image, status=1)[1], "57")
     # Without the memory of the stack.
-    data = bytearray(trace.read(machine.dump()))
+    data = bytearray(read(machine.dump()))
     at = re.search(re.escape(bytes(data[:4])), data).start()
     must(at == 0, "no core")
     cut = WORK + "/cut.core"
-    trace.write(cut, data[:len(data) - (24 << 20)])
+    write(cut, data[:len(data) - (24 << 20)])
     done = subprocess.run([TRACE, "--core=" + cut, "--page-table=0x%x,48" % TTBR1, machine.image], check=False,
                           capture_output=True, timeout=LIMIT)
     must(b"as far as they are in the dump" in done.stdout and b"it is cut" in done.stderr, "%s" % done)
@@ -695,9 +691,9 @@ def upper_large(machine):
     to map what they have mapped (Principles of Operation, 3-44). Its build ID is what is read there: an image with
     another one is wrong if there is any, and the right one is never."""
     other = WORK + "/other.elf"
-    data = trace.read(machine.image)
+    data = read(machine.image)
     at = data.index(b"GNU\0", data.index(struct.pack(">III", 4, 20, 3))) + 4
-    trace.write(other, data[:at] + bytes(20) + data[at + 20:])
+    write(other, data[:at] + bytes(20) + data[at + 20:])
     core, offset = Physical(machine.dump(), ">"), VARIANTS["s390x-region-3"][1]
     region = POOL_S390X + 8 * (offset >> 31)
     segment = (core.word(region) & ~0xfff) + 8 * (offset >> 20 & 2047)
@@ -737,7 +733,7 @@ def upper_hostile(machine):
             damaged.setdefault(at, core.data[at])
             core.data[at] = chosen.choice((0, 1, 0x20, 0x7f, 0x80, 0xff, chosen.randrange(256)))
         options = ["--page-table=0x%x" % pool] if machine.cpu == "aarch64" else []
-        good += trace.survives("--core=" + file, *options, "--write-core=/dev/null", machine.image) == 0
+        good += survives("--core=" + file, *options, "--write-core=/dev/null", machine.image) == 0
         for at, byte in damaged.items():
             core.data[at] = byte
     return "%d of 20 accepted" % good
@@ -749,9 +745,9 @@ def upper_by_hand(machine):
     cr3 = int(re.search(r"CR3=([0-9a-f]+)", machine.monitor("info registers"))[1], 16)
     core = machine.dump()
     wanted, _ = by_trace("--core=" + core, machine.image)
-    data = trace.read(core)
+    data = read(core)
     must(b"QEMU\0" in data[:8192], "no note")
-    trace.write(core, data.replace(b"QEMU\0", b"NONE\0", 1))
+    write(core, data.replace(b"QEMU\0", b"NONE\0", 1))
     out = run(TRACE, "--core=" + core, machine.image)[0]
     must(b"give --page-table=ADDR" in out and b"CR3" in out, "%s" % out)
     for sizes in ("", ",48"):
@@ -763,7 +759,7 @@ def with_note(core, name, text):
     is at its end, and says so, changes."""
     file = core + ".linux"
     if not os.path.exists(file):
-        trace.write(file, trace.read(core).replace(b"QEMU\0", b"NONE\0"))
+        write(file, read(core).replace(b"QEMU\0", b"NONE\0"))
     with open(core, "rb") as f:
         data, size = bytearray(f.read(8192)), os.fstat(f.fileno()).st_size
     at, = struct.unpack_from("<Q", data, 32)
@@ -803,7 +799,7 @@ def upper_vmcoreinfo(machine):
     if os.path.exists(core + ".linux"):
         os.remove(core + ".linux")
     moved = WORK + "/moved.elf"
-    run("%s/%s/objcopy" % (trace.TC, machine.cpu), "--change-addresses=-0x%x" % distance, machine.image, moved)
+    run("%s/%s/objcopy" % (TC, machine.cpu), "--change-addresses=-0x%x" % distance, machine.image, moved)
     whole = ["OSRELEASE=6.1.0", *lines, "KERNELOFFSET=%x" % distance]
 
     def names(image, text):
@@ -823,11 +819,11 @@ def upper_vmcoreinfo(machine):
     hostile = (b"", b"=" * 100, b"SYMBOL(swapper_pg_dir)=", b"SYMBOL(swapper_pg_dir)=" + b"f" * 50,
                "\n".join(lines).replace("=", "=-").encode(), "\n".join(lines).replace("=", "=9").encode())
     for text in hostile if name in ("x86_64-4k", "aarch64-4k-39") else ():
-        trace.survives("--core=" + with_note(core, b"VMCOREINFO", text), machine.image)
+        survives("--core=" + with_note(core, b"VMCOREINFO", text), machine.image)
     os.remove(core + ".linux")
     return "%d frames" % len(CALLS)
 
 
 if __name__ == "__main__":
     {"live": test_live, "upper": test_upper}[sys.argv[1]]()
-    gen.finish()
+    finish()

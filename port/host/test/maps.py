@@ -7,11 +7,10 @@ import os
 import random
 import re
 import subprocess
-import sys
 
-from gen import GEN, OUT, SANITIZED, TC, WORK, gen, must, read, run, survives, test, write  # noqa: F401
+from broken import NEVER, gen_survives
+from host import LONG, OUT, TC, WORK, finish, gen, must, read, run, test, write
 from many import Many
-import gen as gen_module
 
 TRACE = "build/tools/sfu-trace"
 SOURCE = """
@@ -146,7 +145,7 @@ def hostile(kind):
     whole, chosen = read(file), random.Random(kind)
     trace = Many(OUT + "/sfu-trace-sanitized", WORK, 60)
     broken = WORK + "/broken.map"
-    for i in range(200 if gen_module.LONG else 40):
+    for i in range(200 if LONG else 40):
         data = bytearray(whole)
         for _ in range(chosen.choice((1, 2, 8, 40))):
             at = chosen.randrange(len(data))
@@ -154,9 +153,9 @@ def hostile(kind):
                                                                           b"f", b"$", b"\xff", b"ffffffffffffffff"))
         write(broken, data[:chosen.choice((len(data), chosen.randrange(len(data))))])
         done = trace.run("--map=" + broken, image, stdin=b"#0 0x140001010\nCall Stack\n 0 0x401010\n")
-        must(not gen_module.NEVER.search(done.stderr) and done.returncode in (0, 1), done.stderr[-400:])
+        must(not NEVER.search(done.stderr) and done.returncode in (0, 1), done.stderr[-400:])
         if i % 4 == 0:
-            survives(image, "-q", "--find", "--map=" + broken, "--side=" + image + ".side")
+            gen_survives(image, "-q", "--find", "--map=" + broken, "--side=" + image + ".side")
 
 
 def main():
@@ -169,8 +168,8 @@ def main():
     test("refusals", refused)
     for kind in ("lld-link map", "lld-link lldmap", "ld MinGW sections", "mold"):
         test("broken, " + kind, hostile, kind)
-    gen_module.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    finish()

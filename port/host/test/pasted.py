@@ -12,13 +12,10 @@ import random
 import re
 import struct
 import subprocess
-import sys
 import time
 
-sys.dont_write_bytecode = True
-import gen
-from gen import must, read, test, write
-from trace import SANITIZED, TRACE, WORK, free_port, names_of_frames, run
+from host import LONG, WORK, Wrong, finish, must, read, test, write
+from traces import SANITIZED, TRACE, free_port, names_of_frames, run
 
 SOURCE = """
 typedef long word;
@@ -87,7 +84,7 @@ class Stopped:
             if "=" in said.stdout:
                 return said.stdout
             time.sleep(0.1)
-        raise gen.Wrong("gdb: " + said.stderr[-300:])
+        raise Wrong("gdb: " + said.stderr[-300:])
 
     def words(self, size=None):
         """(address, word) of the stack, of SIZE bytes each."""
@@ -673,7 +670,7 @@ def hostile(stopped):
     """Lines that are cut, doubled, or have other characters, under the sanitizers."""
     chance = random.Random(55)
     systems = [*WHOLE, *NAMED, *((cpu, functools.partial(filled, lines=lines)) for _, cpu, _, lines in pasted_logs())]
-    for turn in range(200 if gen.LONG else 60):
+    for turn in range(200 if LONG else 60):
         cpu, system = chance.choice(systems)
         lines = system(stopped[cpu])
         for _ in range(chance.randint(1, 5)):
@@ -720,4 +717,4 @@ def main():
 
 if __name__ == "__main__":
     main()
-    gen.finish()
+    finish()

@@ -8,11 +8,10 @@ import random
 import re
 import struct
 import subprocess
-import sys
 
-from gen import GEN, OUT, SANITIZED, TC, WORK, gen, must, read, run, survives, test, write  # noqa: F401
+from broken import NEVER, gen_survives
+from host import GEN, LONG, OUT, TC, WORK, Wrong, finish, gen, must, read, run, test, write
 from many import Many
-import gen as gen_module
 
 TRACE, LINT = "build/tools/sfu-trace", "build/tools/sfu-lint"
 SOURCE = """
@@ -312,7 +311,7 @@ def expected(codes):
             must(register == "RBP", "another frame register")
             base = depth - number
         elif operation not in ("SAVE_XMM128", "SAVE_XMM128_FAR"):
-            raise gen_module.Wrong("a code that this test does not know: " + operation)
+            raise Wrong("a code that this test does not know: " + operation)
         result[at] = ("sp", depth, slot) if base is None else ("fp", base, slot)
     return result
 
@@ -333,7 +332,7 @@ def row_at(tables, pc):
     for start, end, rows in tables:
         if start <= pc < end:
             return [row for row in rows if row[0] <= pc][-1][1:]
-    raise gen_module.Wrong("no row at 0x%x" % pc)
+    raise Wrong("no row at 0x%x" % pc)
 
 
 def disassembly(image):
@@ -535,7 +534,7 @@ class Pe:
             at = self.table + 40 * i
             if bytes(self.data[at:at + 8]).rstrip(b"\0") == name.encode():
                 return (self.number(at + 12), self.number(at + 8), self.number(at + 20), self.number(at + 16))
-        raise gen_module.Wrong("no section " + name)
+        raise Wrong("no section " + name)
 
     def checksum(self):
         """As the loader of Windows computes it, word by word."""
@@ -745,20 +744,20 @@ def hostile(kind, compiler):
     lint, trace = (Many(tool, WORK, 60) for tool in (OUT + "/sfu-lint-sanitized", OUT + "/sfu-trace-sanitized"))
     good = count = 0
     for name, where in places.items():
-        for i in range(60 if gen_module.LONG else 25):
+        for i in range(60 if LONG else 25):
             data = bytearray(whole.data)
             for _ in range(chosen.choice((1, 1, 2, 8))):
                 data[chosen.choice(where)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
             write(file, data)
-            good += survives(file, "-q", *((["--append=" + file + ".out"], [], ["--find"], ["--small"])[i % 4])
+            good += gen_survives(file, "-q", *((["--append=" + file + ".out"], [], ["--find"], ["--small"])[i % 4])
                              ).returncode == 0
             count += 1
             if i % 3 == 0:
                 for done in (lint.run(file), trace.run(file, stdin=b"#0 0x140001010\n")):
-                    must(not gen_module.NEVER.search(done.stderr) and done.returncode in (0, 1, 2), done.stderr[-400:])
+                    must(not NEVER.search(done.stderr) and done.returncode in (0, 1, 2), done.stderr[-400:])
     for size in range(1, len(whole.data), len(whole.data) // 40):
         write(file, whole.data[:size])
-        survives(file, "-q")
+        gen_survives(file, "-q")
     return "%d of %d files accepted" % (good, count)
 
 
@@ -785,8 +784,8 @@ def main():
     test("refusals", refusals)
     test("a stack by hand, -O0", memory, ["-O0"])
     test("a stack by hand, -O2", memory, ["-O2"])
-    gen_module.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    finish()

@@ -11,11 +11,10 @@ import re
 import resource
 import struct
 import subprocess
-import sys
 import zlib
 
-from gen import WORK, must, run, test, write
-import gen
+import host
+from host import WORK, finish, must, test, write
 
 TOOLS = {"lint": ["build/tools/sfu-lint", "--json"], "gen": ["build/tools/sfu-gen", "--size", "--derive"],
          "trace": ["build/tools/sfu-trace"]}
@@ -294,7 +293,7 @@ def limited():
 
 
 def instructions(tool, file):
-    return gen.instructions(*TOOLS[tool], file, stdin=b"#0 0x1000\n", statuses=None)
+    return host.instructions(*TOOLS[tool], file, stdin=b"#0 0x1000\n", statuses=None)
 
 
 def in_proportion(tool, name, least, shape):
@@ -315,8 +314,8 @@ def map_in_proportion(tool, shape):
     counts = []
     for n in (1000, 2000, 4000):
         write(WORK + "/mapped.map", shape(n))
-        counts.append(gen.instructions(TOOLS[tool][0], *options, "--map=" + WORK + "/mapped.map",
-                                       WORK + "/mapped.efi", stdin=b"#0 0x1000\n", statuses=None))
+        counts.append(host.instructions(TOOLS[tool][0], *options, "--map=" + WORK + "/mapped.map",
+                                        WORK + "/mapped.efi", stdin=b"#0 0x1000\n", statuses=None))
     first, second = counts[1] - counts[0], counts[2] - counts[1]
     must(first > 100000 and second <= 2.5 * first, "%d, %d and %d instructions" % tuple(counts))
     return "%.2f times" % (second / first)
@@ -349,4 +348,4 @@ if __name__ == "__main__":
     for NAME, SHAPE in MAPS.items():
         for TOOL in ("gen", "trace"):
             test("%s: map of %s" % (TOOL, NAME), map_in_proportion, TOOL, SHAPE)
-    gen.finish()
+    finish()

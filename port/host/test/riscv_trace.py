@@ -7,34 +7,20 @@ riscv/guest.c stops in a leaf function: below it are frames of a size that only 
 is behind tables of all levels. It is traced behind QEMU's gdb stub, in QEMU's dump, and in the cores that sfu-trace
 writes of both.
 """
-import binascii
 import os
 import re
 import select
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 
-sys.path.insert(0, "test/lib")
-from check import Wrong, finish, must, test  # noqa: E402
+from guests import CALLERS, FRAME, LIMIT, TRACE, Machine, by_gdb, dump_log, free_port, names, refused, run, traced
+from host import WORK, finish, must, test
 
-WORK = "build/host/work/riscv_trace"
-TRACE = "build/tools/sfu-trace"
-LIMIT = 60
-# What is below the leaf, by the source.
-CALLERS = ["leaf"] + 6 * ["recurse"] + ["kernel_main", "_start"]
 UPPER = {32: 0xc0000000, 39: 0xffffffff80000000, 48: 0xffffffff80000000, 57: 0xffffffff80000000}
 MACHINES = [(bits, paging) for bits in (64, 32) for paging in ((0, 39, 48, 57) if bits == 64 else (0, 32))]
-
-
-def run(*command, status=0):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
-    if done.returncode != status:
-        raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, (done.stderr or done.stdout)[-300:]))
-    return done.stdout
 
 
 def build(bits, paging):
@@ -51,105 +37,8 @@ def build(bits, paging):
     return image
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
-
-
 def virt(bits):
     return ["qemu-system-riscv%d" % bits, "-M", "virt", "-bios", "none"]
-
-
-class Machine:
-    """Runs IMAGE by the words QEMU."""
-
-    def __init__(self, qemu, image):
-        self.port, self.path = free_port(), WORK + "/monitor"
-        if os.path.exists(self.path):
-            os.remove(self.path)
-        self.process = subprocess.Popen(
-            [*qemu, "-kernel", image, "-m", "16M", "-display", "none", "-serial", "none", "-gdb",
-             "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.path],
-            stdin=subprocess.DEVNULL)
-
-    def monitor(self, command):
-        end = time.monotonic() + LIMIT
-        while True:
-            try:
-                with socket.socket(socket.AF_UNIX) as s:
-                    s.settimeout(LIMIT)
-                    s.connect(self.path)
-                    answer = b""
-                    for text in (b"", command.encode() + b"\n"):
-                        s.sendall(text)
-                        answer = b""
-                        while not answer.endswith(b"(qemu) "):
-                            answer += s.recv(4096)
-                    return answer.decode("latin-1")
-            except (FileNotFoundError, ConnectionRefusedError):
-                must(time.monotonic() < end, "QEMU has no monitor")
-                time.sleep(0.05)
-
-    def settle(self, image, nm="riscv64-linux-gnu-nm"):
-        """Waits until it is in the leaf, and stops it."""
-        end = time.monotonic() + LIMIT
-        low, size = next((int(a, 16), int(s, 16)) for a, s in re.findall(
-            r"(\w+) (\w+) T leaf", run(nm, "-S", image)))
-        while True:
-            self.monitor("stop")
-            pc = int(re.search(r"(?:pc +|EIP=)([0-9a-f]+)", self.monitor("info registers"))[1], 16)
-            if low < pc < low + size - 2:
-                return pc
-            must(time.monotonic() < end, "it is at 0x%x" % pc)
-            self.monitor("cont")
-            time.sleep(0.05)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-
-FRAME = re.compile(r"#\d+ +0x([0-9a-f]+)(?:  (\w+)\+0x)?")
-
-
-def traced(*arguments, status=0):
-    """[(PC, function)]"""
-    out = run(TRACE, *arguments, status=status)
-    must("trace ends (1)" in out, out[-300:])
-    return [(int(pc, 16), name) for pc, name in FRAME.findall(out)]
-
-
-def refused(*arguments):
-    """What sfu-trace says, which traces nothing."""
-    done = subprocess.run([TRACE, *arguments], capture_output=True, text=True, errors="replace", check=False,
-                          timeout=LIMIT)
-    must(done.returncode != 0 and "#0" not in done.stdout, done.stdout)
-    return done.stderr
-
-
-def by_gdb(image, *commands):
-    words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
-             "echo \\n", "bt"]
-    out = run("gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)], image)
-    out = out[out.rindex("\n#0 "):]  # it has said where it is when it was opened, too
-    return re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(\w+) \(", out, re.M)
-
-
-def segments(core):
-    """[(address, bytes)] of a core."""
-    with open(core, "rb") as f:
-        data = f.read()
-    wide = data[4] == 2
-    at, = struct.unpack_from("<Q" if wide else "<I", data, 32 if wide else 28)
-    size, count = struct.unpack_from("<HH", data, 54 if wide else 42)
-    for i in range(count):
-        if wide:
-            kind, _, offset, addr, _, length = struct.unpack_from("<IIQQQQ", data, at + i * size)
-        else:
-            kind, offset, addr, _, length = struct.unpack_from("<IIIII", data, at + i * size)
-        if kind == 1:
-            yield addr, data[offset:offset + length]
 
 
 def log_of(bits, core, registers):
@@ -158,27 +47,6 @@ def log_of(bits, core, registers):
              for name in ("pc", "x1/ra", "x2/sp", "x8/s0")}
     return dump_log(core, 0x81 if bits == 64 else 0x82,
                     *(value[name] for name in ("pc", "x2/sp", "x8/s0", "x1/ra")))
-
-
-def dump_log(core, abi, pc, sp, fp, ra):
-    """A console's log with a dump of CORE and of these registers (port/print/sfu_dump.h)."""
-    lines = ["begin %x exact" % abi, "r pc %x sp %x fp %x ra %x" % (pc, sp, fp, ra)]
-    count = 0
-    for addr, data in segments(core):
-        for i in range(0, len(data), 64):
-            words = struct.unpack("<%dQ" % (len(data[i:i + 64]) // 8), data[i:i + 64])
-            count += len(words)
-            lines.append("m %x %s" % (addr + i, " ".join("%x" % word for word in words)))
-    lines.append("end %x" % count)
-    text = b"panic\r\n"
-    for number, line in enumerate(lines):
-        words = b"%02x %s" % (number & 0xff, line.encode())
-        text += b"[ 1.23] sfu2 %s %04x\r\n" % (words, binascii.crc_hqx(words, 0xffff))
-    return text
-
-
-def names(frames):
-    return [name for _, name in frames]
 
 
 def machine(bits, paging):

@@ -11,17 +11,15 @@ import os
 import re
 import select
 import subprocess
-import sys
 import time
 
-sys.dont_write_bytecode = True
-import folded
-import gen
-import trace
-from gen import must, test, write
+from depots import Code, Dump
+import host
+from host import finish, must, test, write
+from traces import TRACE, kernel, run
 
 PAGE = os.path.abspath("build/speedscope/package/dist/release/index.html")
-WORK = os.path.abspath(trace.WORK)
+WORK = os.path.abspath(host.WORK)
 LIMIT = 120  # seconds
 BROWSER = ["chromium", "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
            "--user-data-dir=%s/browser" % WORK, "--remote-debugging-pipe"]
@@ -106,7 +104,7 @@ def sums(paths):
 
 def same_sums(dumps):
     log = "".join(dump.text() for dump in dumps).encode()
-    text = trace.run(trace.TRACE, "--folded", dumps[0].code.image, stdin=log)[0]
+    text = run(TRACE, "--folded", dumps[0].code.image, stdin=log)[0]
     wanted = sums(sum((dump.folded() for dump in dumps), collections.Counter()))
     found = shown(text, len(wanted))
     for name in sorted({*found, *wanted}):
@@ -115,8 +113,8 @@ def same_sums(dumps):
 
 
 os.makedirs(WORK, exist_ok=True)
-kernel = folded.Code("x86_64", trace.kernel("x86_64") + "/kernel.elf")
-test("samples", same_sums, [folded.Dump(kernel, 1)])
-test("two CPUs", same_sums, [folded.Dump(kernel, 2, name="cpu0"), folded.Dump(kernel, 3, name="cpu1")])
-test("bytes", same_sums, [folded.Dump(kernel, 4, exact=False, unit="bytes", rate=0)])
-gen.finish()
+code = Code("x86_64", kernel("x86_64") + "/kernel.elf")
+test("samples", same_sums, [Dump(code, 1)])
+test("two CPUs", same_sums, [Dump(code, 2, name="cpu0"), Dump(code, 3, name="cpu1")])
+test("bytes", same_sums, [Dump(code, 4, exact=False, unit="bytes", rate=0)])
+finish()

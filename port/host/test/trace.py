@@ -10,30 +10,21 @@ guests   dumps of machines, raw memory, and their stubs: the same frames as gdb'
 hostile  logs, cores and stubs that make no sense, under the sanitizers
 """
 import binascii
-import json
 import os
 import random
 import re
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
 import threading
-import time
 
-sys.dont_write_bytecode = True
-import gen
-from gen import GCC, Wrong, must, read, test, write
-from many import Many
+from host import GCC, LONG, TC, WORK, Wrong, finish, must, read, test, write
+from programs import build_module
+from traces import (ADDED, FRAME, LIMIT, TRACE, Lines, Stub, by_gdb, by_trace, frames, frames_by_gdb, free_port, kernel,
+                    mutate, only_added, packet, retry, run, survives, symbol)
 
-OUT = "build/host"
-WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
-TRACE = gen.tool("sfu-trace", ("core", "folded"))
-SANITIZED = OUT + "/sfu-trace-sanitized"
-TC = "build/tc"
-LIMIT = 240  # seconds for anything: a hang is a failure
 QEMU = {
     "x86_64": ["qemu-system-x86_64", "-M", "pc", "-bios", "qboot.rom", "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
                "-append", "{}"],
@@ -45,52 +36,7 @@ CONSOLE = {"x86_64": ["-serial", "{}"], "aarch64": ["-serial", "{}"],
            "s390x": ["-chardev", "{},id=c", "-device", "sclpconsole,chardev=c"]}
 
 
-def run(*command, status=0, stdin=None):
-    """Runs COMMAND, which must end with STATUS. Returns its output and its errors, as bytes."""
-    done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT,
-                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
-    if done.returncode != status:
-        text = (done.stderr.strip() or done.stdout.strip()).decode("latin-1").splitlines()
-        raise Wrong("%s: status %d: %s" % (" ".join(command)[:200], done.returncode, text[-1] if text else ""))
-    return done.stdout, done.stderr
-
-
 # ---- kernels that dump their stack ----
-
-KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c", "port/baremetal/test/dump.c"]
-
-
-built = set()
-
-
-def kernel(cpu):
-    """The directory of a kernel that prints its build ID, its trace, and a dump. kernel.elf has .sframe and .eh_frame;
-    cfi.elf has .eh_frame alone; other.elf is the same with another build ID; module.ko has debug information."""
-    directory = "%s/kernel-%s" % (WORK, cpu)
-    if cpu in built:
-        return directory
-    built.add(cpu)
-    os.makedirs(directory, exist_ok=True)
-    binutils = "%s/%s/" % (TC, cpu)
-    with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
-        script = f.read()
-    script = script.replace(".note.* .eh_frame", "").replace(
-        "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
-    write(directory + "/kernel.ld", script.encode())
-    flags = ["-B" + binutils, "-Wa,--gsframe", '-DMODULE="%s/module.ko"' % directory]
-    modules = gen.compile_kernel(cpu, directory, ["port/baremetal/test/module_a.c", "port/baremetal/test/module_b.c"],
-                                 lambda _: [GCC[cpu]],
-                                 *flags)
-    run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
-    objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
-    link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
-            "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory,
-            "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
-    image = gen.link_kernel(cpu, directory, [*link, "-Wl,--build-id=sha1"])
-    run(*link, directory + "/symbols.s.o", "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
-    run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")
-    return directory
-
 
 def boot(cpu, scenario, image):
     """The console's bytes."""
@@ -101,71 +47,6 @@ def boot(cpu, scenario, image):
     command += [] if scenario.startswith("record") else ["-no-reboot"]
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           timeout=LIMIT, check=False).stdout
-
-
-def symbol(cpu, image, name):
-    """Its address, by nm."""
-    return int(re.search(r"(?m)^([0-9a-f]+) \w %s$" % name, run("%s/%s/nm" % (TC, cpu), image)[0].decode())[1], 16)
-
-
-# ---- what addr2line says ----
-
-class Lines:
-    """(function, file:line) of an address and of what it was inlined into; the files without their folders' dots."""
-
-    def __init__(self, cpu, image):
-        self.process = subprocess.Popen(["%s/%s/addr2line" % (TC, cpu), "-fiae", image], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-
-    def at(self, addr):
-        # A second, impossible address marks the end of what the first one has.
-        self.process.stdin.write("0x%x\n0xffffffffffffffff\n" % addr)
-        self.process.stdin.flush()
-        lines = [self.process.stdout.readline().strip()]
-        must(int(lines[0], 16) == addr, "addr2line: " + lines[0])
-        found = []
-        while True:
-            line = self.process.stdout.readline().strip()
-            if line == "0xffffffffffffffff":
-                break
-            found.append((line, place(self.process.stdout.readline().strip())))
-        self.process.stdout.readline()
-        self.process.stdout.readline()
-        return found
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def place(text):
-    """FILE:LINE as addr2line and as sfu-trace write it."""
-    file, line = re.sub(r" \(discriminator \d+\)", "", text).rsplit(":", 1)
-    return os.path.normpath(os.path.join(os.getcwd(), file)) + ":" + line
-
-
-FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x((?:[0-9a-f]{8}){1,2})(?:  (\S+)\+0x[0-9a-f]+)?"
-                   rb"((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
-ADDED = re.compile(rb"^        (\(inlined by\) )?(\S+) at (.*?)(?: \[(.*)\])?$")
-
-
-def frames(lines):
-    """[(PC, lookup PC, marks, how, [(function, file:line)])] of the trace in LINES, which may have others between."""
-    result = []
-    for line in lines:
-        frame, added = FRAME.match(line), ADDED.match(line)
-        if frame:
-            pc = int(frame[2], 16)
-            exact = frame[1] == b"0" or b"[interrupted]" in frame[4]
-            result.append((pc, pc - (not exact), frame[4], frame[5], []))
-        elif added and result:
-            result[-1][4].append((added[2].decode(), place(added[3].decode())))
-    return result
-
-
-def names_of_frames(text):
-    """The function of each frame of the traces in TEXT."""
-    return re.findall(r"(?m)^ *#\d+ +0x[0-9a-f]+  ([\w.]+)\+0x", text)
 
 
 # ---- filter ----
@@ -210,18 +91,6 @@ def test_filter():
 
 def traced(image, log, *options, status=0):
     return run(TRACE, *options, image, stdin=log, status=status)[0]
-
-
-def only_added(log, output):
-    """The lines that have been added. The others are the log's."""
-    added, given = [], log.splitlines(keepends=True)
-    for line in output.splitlines(keepends=True):
-        if given and line == given[0]:
-            given.pop(0)
-        else:
-            added.append(line)
-    must(not given, "not passed on: %s" % given[:1])
-    return added
 
 
 def without_dumps(output):
@@ -573,7 +442,7 @@ def filter_module(cpu, directory, log):
     # Tables that sfu-gen has made by the manual's lines count from .text, and have no relocations: the same sizes.
     made = directory + "/made"
     os.makedirs(made, exist_ok=True)
-    gen.build_module(cpu, made)
+    build_module(cpu, made)
     start = symbols_in(tools, made + "/module.ko", b"module_middle")
     line = b"#1  0x%016x\n" % (at + start + found[0][1] + 1 - at - text - symbols[b"module_middle"])
     output, errors = run(TRACE, "--sizes", directory + "/kernel.elf", "%s/module.ko@0x%x" % (made, at), stdin=line)
@@ -703,61 +572,6 @@ def filter_at_once(directory):
 
 # ---- cores of processes ----
 
-# gdb shows frames that are none: inlined functions, and callers of tail calls.
-GDB_FRAMES = """
-import gdb
-SP = "r15" if gdb.selected_inferior().architecture().name().startswith("s390") else "sp"
-for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
-    thread.switch()
-    print("thread %d %d" % (thread.num, thread.ptid[1]))
-    frame = gdb.newest_frame()
-    while frame is not None and frame.is_valid():
-        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            sp = int(frame.read_register(SP)) & (1 << 64) - 1
-            print("pc 0x%x 0x%x" % (frame.pc() & (1 << 64) - 1, sp))
-        frame = frame.older()
-"""
-
-
-def frames_by_gdb(image, *commands):
-    """{number of the kernel's: [(PC, SP)]} of each thread."""
-    script = WORK + "/frames.py"
-    write(script, GDB_FRAMES.encode())
-    words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
-             "source " + script]
-    command = ["gdb-multiarch", "-q", "-nx", "-batch"] + [w for word in words for w in ("-ex", word)]
-    out, errors = run(*command, image)
-    found = {}
-    for line in out.decode("latin-1").splitlines():
-        if re.match(r"thread \d+ \d+$", line):
-            pcs = found.setdefault(int(line.split()[2]), [])
-        elif line.startswith("pc 0x"):
-            pcs.append(tuple(int(word, 16) for word in line.split()[1:]))
-    must(found, "gdb: " + errors.decode("latin-1")[-200:])
-    return found
-
-
-def by_gdb(image, *commands):
-    """{number of the kernel's: [PC]} of each thread."""
-    return {number: [pc for pc, _ in frames] for number, frames in frames_by_gdb(image, *commands).items()}
-
-
-def by_trace(*arguments, status=0):
-    """{number: [PC]} of each thread, and all that was printed. Each trace ends well."""
-    out, errors = run(TRACE, *arguments, status=status)
-    found, pcs = {}, None
-    for line in out.splitlines():
-        start = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line)
-        frame = FRAME.match(line)
-        if start:
-            pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
-        elif frame:
-            must(pcs is not None, "a frame of no thread: %s" % out)
-            pcs.append(int(frame[2], 16))
-        must(not line.startswith(b"trace ends (") or line.startswith(b"trace ends (1)"), line.decode("latin-1"))
-    return found, out + errors
-
-
 def pcs_of(*arguments):
     """The PCs of all threads, however the traces end."""
     out = subprocess.run([TRACE, *arguments], capture_output=True, check=False, timeout=LIMIT).stdout
@@ -836,8 +650,8 @@ def check_sizes(gdb, text):
             pc = int(frame[2], 16)
         elif size:
             sizes.setdefault(pc, []).append(int(size[1]))
-    for frames in gdb.values():
-        for (pc, sp), (_, above) in zip(frames, frames[1:]):
+    for pairs in gdb.values():
+        for (pc, sp), (_, above) in zip(pairs, pairs[1:]):
             if above > sp:
                 must(above - sp in sizes.get(pc, []), "%x: %s, gdb says %d" % (pc, sizes.get(pc), above - sp))
                 compared += 1
@@ -1151,35 +965,6 @@ def core_of_nothing():
 
 # ---- machines ----
 
-class Stub:
-    """A client of the GDB protocol: just enough to let a machine run up to an address."""
-
-    def __init__(self, port):
-        self.socket = socket.create_connection(("localhost", port), LIMIT)
-        self.file = self.socket.makefile("rb")
-
-    def ask(self, command):
-        self.socket.sendall(b"$%s#%02x" % (command, sum(command) & 255))
-        while self.file.read(1) != b"$":
-            pass
-        answer = b""
-        while not answer.endswith(b"#"):
-            answer += self.file.read(1)
-        self.file.read(2)
-        self.socket.sendall(b"+")
-        return answer[:-1]
-
-    def run_to(self, addr):
-        size = 1 if addr % 2 else 4
-        must(self.ask(b"Z1,%x,%x" % (addr, size)) == b"OK", "no breakpoint")
-        must(self.ask(b"c").startswith(b"T05"), "not stopped")
-        must(self.ask(b"z1,%x,%x" % (addr, size)) == b"OK", "the breakpoint stays")
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
 class Machine:
     """A machine that has been stopped at the function NAME of its kernel, for good unless somebody lets it go."""
 
@@ -1224,22 +1009,6 @@ class Machine:
     def kill(self):
         self.process.kill()
         self.process.wait()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
-
-
-def retry(function):
-    end = time.monotonic() + LIMIT
-    while True:
-        try:
-            return function()
-        except OSError:
-            must(time.monotonic() < end, "no connection")
-            time.sleep(0.05)
 
 
 MEMORY = {"x86_64": 0, "aarch64": 0x40000000, "s390x": 0}
@@ -1498,19 +1267,6 @@ def guest_wrong(directory):
 
 # ---- hostile ----
 
-NEVER = re.compile(rb"Sanitizer|runtime error|Assertion|stack smashing")
-sanitized = Many(SANITIZED, WORK, LIMIT)
-
-
-def survives(*arguments, stdin=None, one_line=True):
-    """Status 0 or 1, nothing from a sanitizer, and one line that says why. Returns the status."""
-    done = sanitized.run(*arguments, stdin=stdin, text=False)
-    must(not NEVER.search(done.stderr), "%s: %s" % (arguments, done.stderr[:600].decode("latin-1")))
-    must(done.returncode in (0, 1), "%s: status %d" % (arguments, done.returncode))
-    must(done.returncode == 0 or not one_line or b"sfu-trace: " in done.stderr.splitlines()[-1:][0], "no reason")
-    return done.returncode
-
-
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
     directory = kernel("x86_64")
@@ -1528,25 +1284,6 @@ def test_hostile():
     test("options", hostile_options, directory)
 
 
-def mutate(chosen, data, places, tokens=()):
-    """A copy with some bytes that are others, pieces that are missing or there twice, and words of the format."""
-    data = bytearray(data)
-    for _ in range(chosen.choice((1, 1, 2, 8, 30))):
-        at = chosen.choice(places) % max(len(data), 1)
-        kind = chosen.randrange(6)
-        if kind == 0:
-            size = chosen.randrange(1, 200)
-            del data[at:at + size]
-        elif kind == 1:
-            size = chosen.randrange(1, 200)
-            data[at:at] = data[at:at + size]
-        elif kind == 2 and tokens:
-            data[at:at] = chosen.choice(tokens)
-        elif at < len(data):
-            data[at] = chosen.choice((0, 1, 0x20, 0x30, 0x66, 0x7f, 0x80, 0xff, chosen.randrange(256)))
-    return bytes(data)
-
-
 TOKENS = [signed(2, b"m 0 *ffffffff"), signed(2, b"m 0 1 *ffff"), signed(9, b"r sp ffffffffffffffff"),
           signed(99, b"end 1"), signed(0, b"begin 3 exact"), signed(0, b"begin 1 return"), b"sfu2 00 begin",
           signed(3, b"m fffffffffffffff8 0000000000000000"), signed(4, b"m ffffffffffffff8 -1"),
@@ -1561,7 +1298,7 @@ TOKENS = [signed(2, b"m 0 *ffffffff"), signed(2, b"m 0 1 *ffff"), signed(9, b"r 
 def hostile_logs(directory, log):
     chosen = random.Random("logs")
     good = 0
-    for i in range(120 if gen.LONG else 60):
+    for i in range(120 if LONG else 60):
         text = mutate(chosen, log * chosen.choice((1, 1, 3)), range(len(log)), TOKENS)
         images = chosen.choice((["kernel.elf"], ["cfi.elf", "module.ko"], ["kernel.elf", "module.ko@0x109040"]))
         images = [directory + "/" + image for image in images]
@@ -1576,7 +1313,7 @@ def hostile_maps(directory, log):
     text = run("nm", directory + "/kernel.elf")[0] + b"0000000000109040 t module_middle\t[module]\n"
     tokens = [b"\n", b"\t", b"\t[", b"]\n", b" ", b"0 T \n", b"0 T\n", b"0\n", b"ffffffffffffffff T last\n", b"\0",
               b"0000000000000000 ffffffffffffffff T whole\n", b"ffffffffffffffff 1 t end\n", b"\r\n"]
-    for i in range(40 if gen.LONG else 20):
+    for i in range(40 if LONG else 20):
         write(file, mutate(chosen, text, range(len(text)), tokens)[:chosen.choice((len(text), chosen.randrange(300)))])
         at = chosen.choice(("", "", "@0", "@0xffffffffffffffff"))
         good += survives("--map=%s%s" % (file, at), *chosen.choice(([], [directory + "/kernel.elf"])),
@@ -1590,7 +1327,7 @@ def hostile_images(directory, log, module_log):
     good, file = 0, WORK + "/hostile.elf"
     for source in ("kernel.elf", "cfi.elf", "module.ko"):
         data = read("%s/%s" % (directory, source))
-        for i in range(40 if gen.LONG else 20):
+        for i in range(40 if LONG else 20):
             damaged = bytearray(data)
             for _ in range(chosen.choice((1, 4, 100))):
                 at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)),
@@ -1615,7 +1352,7 @@ def hostile_cores(cpu, kind, flags):
     order = ">" if cpu == "aarch64_be" else "<"
     headers = struct.unpack_from(order + "H", data, 56)[0] * 56 + 64
     file, good = program + ".hostile", 0
-    for i in range(100 if gen.LONG else 50):
+    for i in range(100 if LONG else 50):
         size = chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))
         damaged = bytearray(data[:size])
         for _ in range(chosen.choice((1, 2, 8, 60))):
@@ -1633,7 +1370,7 @@ def hostile_records(directory):
     """Words, counts and registers that make no sense, with the right check, and files that end in one."""
     chosen, file, image, good = random.Random("records"), WORK + "/record", directory + "/kernel.elf", 0
     numbers = (0, 1, 12, 13, 31, 0xffff, 0x7fffffe0, 0x7fffffff, 0xffffffe0, 0xffffffdf, 0xffffffff)
-    for _ in range(60 if gen.LONG else 30):
+    for _ in range(60 if LONG else 30):
         words = [chosen.choice((*numbers, chosen.randrange(1 << 32))) for _ in range(15)]
         body = struct.pack("<IHH14I", words[0], chosen.choice((0, 1, 2, 3, 0xffff)), chosen.choice((0, 1, 2, 3, 12)),
                            *words[1:])
@@ -1664,11 +1401,6 @@ def hostile_memory(directory):
              "%s %s" % (where, registers))
     for name in ("absent", WORK, "/dev/null"):
         must(survives("--memory=%s@0" % name, "--regs=pc=1,sp=1", image) == 1, name)
-
-
-# What stubs answer; the last one for ever. None: they close the connection.
-def packet(text):
-    return b"+$%s#%02x" % (text, sum(text) & 255)
 
 
 HEX = b"0123456789abcdef" * 40
@@ -1766,4 +1498,4 @@ def hostile_options(directory):
 
 if __name__ == "__main__":
     {"filter": test_filter, "core": test_core, "guests": test_guests, "hostile": test_hostile}[sys.argv[1]]()
-    gen.finish()
+    finish()
