@@ -1224,17 +1224,64 @@ bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
                       : slot != NULL && same_value(&slot->value, &entry.slot[0].value));
 }
 
-/* Whether UNIT returns in place of who jumps to it (gcc, x86_64: -mfunction-return=thunk). */
+/* Reads the instruction at PC, in whatever unit that is. */
+static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
+{
+    const struct code_unit *unit = code_unit_at(code, pc);
+    struct code_text text = {NULL, 0, 0};
+
+    if (unit != NULL)
+        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
+                                  unit->start, unit->end};
+    if (text.bytes == NULL || pc % code->cpu->align != 0)
+        return false;
+    code->cpu->decode(code->decoder, &text, pc, fact);
+    return fact->size != 0;
+}
+
+enum { MAX_TO_RETURN = 4, MAX_DETOUR = 64 }; /* instructions, bytes */
+
+/* Follows STATE from PC on to the next return. Returns false if none comes soon, or a way leads elsewhere. */
+static bool follow_to_return(const struct code *code, struct code_state *state, uint64_t pc)
+{
+    struct code_fact fact;
+    unsigned i;
+
+    for (i = 0; i < MAX_TO_RETURN && fact_at(code, pc, &fact) && !fact.odd; i++) {
+        if (fact.flow != CODE_NEXT || fact.condition != 0)
+            return fact.flow == CODE_RETURN;
+        code_step(code->cpu, state, &fact);
+        pc += fact.size;
+    }
+    return false;
+}
+
+enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_unit *unit;
+    struct code_state state;
+    const struct code_value *sp = &state.reg[cpu->sp];
+
+    if (fact->flow != CODE_CALL || cpu->link || fact->target <= next || fact->target - next > MAX_DETOUR)
+        return DETOUR_NONE;
+    unit = code_unit_at(code, next - 1);
+    code_entry(cpu, &state);
+    if (unit == NULL || fact->target >= unit->end || !follow_to_return(code, &state, fact->target) ||
+        sp->base != BASE_CFA)
+        return DETOUR_NONE;
+    if (sp->k == cpu->sp_at_entry + cpu->word)
+        return DETOUR_RETURNS;
+    return sp->k == cpu->sp_at_entry && load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
+}
+
+/* Whether UNIT returns in place of who jumps to it (gcc, x86: -mfunction-return=thunk). */
 static bool is_return_thunk(const struct code *code, const struct code_unit *unit)
 {
-    /* call 2f; 1: pause; lfence; jmp 1b; 2: lea 8(%rsp), %rsp; ret */
-    static const uint8_t thunk[] = {0xe8, 7,    0,    0,    0,    0xf3, 0x90, 0x0f, 0xae,
-                                    0xe8, 0xeb, 0xf9, 0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3};
-    const uint8_t *p = code->image->abi == SFU_AMD64 && unit->end - unit->start >= sizeof thunk
-                           ? image_instructions(code->image, unit->start, sizeof thunk)
-                           : NULL;
+    struct code_fact fact;
 
-    return p != NULL && memcmp(p, thunk, sizeof thunk) == 0;
+    return !code->cpu->link && fact_at(code, unit->start, &fact) &&
+           code_detour(code, &fact, unit->start + fact.size) == DETOUR_RETURNS;
 }
 
 /* The list that the edge to TARGET is in. */
@@ -1680,21 +1727,6 @@ static bool is_end(const struct run *r, uint64_t pc)
            image_is_padding(r->code->image, pc, r->unit->end);
 }
 
-/* Reads the instruction at PC, in whatever unit that is. */
-static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
-{
-    const struct code_unit *unit = code_unit_at(code, pc);
-    struct code_text text = {NULL, 0, 0};
-
-    if (unit != NULL)
-        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
-                                  unit->start, unit->end};
-    if (text.bytes == NULL || pc % code->cpu->align != 0)
-        return false;
-    code->cpu->decode(code->decoder, &text, pc, fact);
-    return fact->size != 0;
-}
-
 /* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
 static bool takes_address(const struct code *code, uint64_t pc)
 {
@@ -1749,7 +1781,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 {
     uint64_t next = pc + fact->size;
 
-    if (is_filler(r, fact, next))
+    if (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE)
         return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && pops_for(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
@@ -2087,7 +2119,8 @@ static uint64_t written_in(struct code *code, struct code_unit *unit, unsigned d
         code->cpu->decode(code->decoder, &text, pc, &fact);
         callee = fact.target != 0 ? code_unit_at(code, fact.target) : NULL;
         if (may_write_all(code, &fact) ||
-            (callee == NULL && (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)))
+            (callee == NULL && (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)) ||
+            code_detour(code, &fact, pc + fact.size) == DETOUR_JUMPS)
             return unit->written;
         written |= written_by(&fact);
         if (callee != NULL && callee != unit)
@@ -2699,6 +2732,31 @@ static void come_back(struct run *r, uint64_t next, const struct code_state *sta
     code_add_edge(r->code, next, state);
 }
 
+/* FACT, a call in front of NEXT, is a detour with STATE, which ends there. What is called is entered as any function:
+ * the address is where it returns to, until it puts another one there, or takes it off the stack. */
+static void take_detour(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t next,
+                        bool give)
+{
+    const struct code_fact back = {.flow = CODE_RETURN};
+    const struct code_cpu *cpu = r->code->cpu;
+    struct code_value *sp = &state->reg[cpu->sp];
+    struct code_state entry;
+
+    code_entry(cpu, &entry);
+    go(r, fact->target, &entry);
+    push_address(cpu, state, next);
+    if (give || !follow_to_return(r->code, state, fact->target))
+        return;
+    state->reg[CODE_TARGET] = load(state, sp, 0);
+    if (state->reg[CODE_TARGET].base == BASE_RETURN) {
+        returns(r, state, &back);
+        return;
+    }
+    sp->k += sp->base != BASE_UNKNOWN ? cpu->word : 0;
+    if (!jumps_by_table(r, state))
+        leaves(r, state);
+}
+
 /* The instruction of FACT, at PC, is done with STATE. Returns whether that goes on behind it. */
 static bool take_step(struct run *r, struct code_state *state, struct code_fact *fact, uint64_t pc, bool give)
 {
@@ -2716,6 +2774,10 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     }
     if (!give)
         depart(r, state, fact);
+    if (code_detour(r->code, fact, pc + fact->size) != DETOUR_NONE) {
+        take_detour(r, state, fact, pc + fact->size, give);
+        return false;
+    }
     if (fact->flow == CODE_CALL && !take_call(r, state, fact, pc, give))
         return false;
     if (comes_back(r, fact, pc))

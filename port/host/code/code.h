@@ -495,6 +495,13 @@ bool code_begins_function(const struct code *code, uint64_t addr);
  * the end of a unit it is a call of what lies behind, unless that is a label whose code takes the address at once. */
 bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next);
 
+/* x86: what a call is behind which nobody comes back. What it calls puts another address in the place of its own, and
+ * returns: a jump to that; or it takes its address off the stack, and returns: the caller's return. So compilers keep
+ * the CPU from guessing where either leads (gcc's -mindirect-branch and -mfunction-return, clang's -mretpoline). */
+enum code_detour { DETOUR_NONE, DETOUR_JUMPS, DETOUR_RETURNS };
+/* Which of them FACT is, whose next instruction is at NEXT. */
+enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next);
+
 /* What is left behind a call of CALLEE, or of what is not known, NULL. */
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);
 

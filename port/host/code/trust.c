@@ -244,6 +244,14 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
            ((j->ra == CONFIRMED && is_register(&row->ra)) || (j->fp == CONFIRMED && is_register(&row->fp)));
 }
 
+/* Whether the CFA of ROW is another place in the frame. */
+static bool is_other_cfa(const struct code_state *state, const struct cfi_row *row)
+{
+    const struct code_value cfa = code_evaluate(state, &row->cfa);
+
+    return cfa.base == BASE_CFA && cfa.k != 0;
+}
+
 /* Judges the rules of ROW by what holds at its PC, and corrects them. */
 static void judge(const struct code_cpu *cpu, const struct view *v, struct cfi_row *row, struct judgement *j)
 {
@@ -268,6 +276,8 @@ static void judge(const struct code_cpu *cpu, const struct view *v, struct cfi_r
                      ? CONFIRMED
                      : CORRECTED;
         *row = fixed;
+    } else if (j->cfa == CORRECTED && is_other_cfa(v->state, row)) {
+        j->row = REFUTED;
     } else {
         silence(j);
     }
@@ -319,7 +329,10 @@ struct trust {
     bool alone;                /* CFI does not count */
     struct code_lost *lost;    /* of an interrupt's entry, in any order */
     size_t num_lost;
-    struct code_report own; /* of this entry */
+    bool *read;      /* by offset: the code says what holds at the instruction; or nobody comes there */
+    uint64_t detour; /* where the last detour begins that was met, as of enum code_detour, or 0 */
+    const struct cfi_row *counted; /* the first row that begins at one; or NULL */
+    struct code_report own;        /* of this entry */
 };
 
 /* The row of CFI for PC, or NULL. */
@@ -684,8 +697,8 @@ static void take_at(struct trust *t, uint64_t pc, const struct code_fact *fact, 
 static bool begins_other_way(const struct trust *t, uint64_t pc, const struct code_state *state,
                              const struct cfi_row *row, const struct judgement *j)
 {
-    return t->row != NULL && t->row != row && t->next == pc && row->start == pc && j->cfa == CORRECTED &&
-           is_other_way(state, t->row, row);
+    return t->row != NULL && t->row != row && t->next == pc && row->start == pc && pc != t->detour &&
+           j->cfa == CORRECTED && is_other_way(state, t->row, row);
 }
 
 /* Why ROW, which is the CFI's at the instruction of FACT, and which J has judged in front of it, is wrong; or NULL.
@@ -730,6 +743,55 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     collect(&t->fixed, &fixed);
 }
 
+/* Notes that FACT, at PC, was read. */
+static void note_read(struct trust *t, uint64_t pc, const struct code_fact *fact)
+{
+    const uint64_t next = pc + fact->size, end = t->unit->end;
+    const struct cfi_row *row;
+    uint64_t at;
+
+    for (at = pc; at < next && at < end; at++)
+        t->read[at - t->unit->start] = true;
+    if (code_detour(t->code, fact, next) == DETOUR_NONE)
+        return;
+    for (; at < fact->target && at < end; at++)
+        t->read[at - t->unit->start] = true;
+    t->detour = fact->target;
+    row = row_at(t, fact->target);
+    if (row != NULL && row->start == fact->target && (t->counted == NULL || row < t->counted))
+        t->counted = row;
+}
+
+/* gcc's CFI counts the address that the call of a detour pushes, and goes on to do so behind the return that takes it
+ * off: up to the next row that says anew how far the CFA is. Where the code does not say where it is, nobody does. */
+static void lose_counted(struct trust *t)
+{
+    const struct cfi_row *row = t->counted, *end = t->cfi.list + t->cfi.num;
+
+    for (; row != NULL && row < end; row++) {
+        struct cfi_row lost = *row;
+        uint64_t pc = row->start;
+
+        if (row->kind != CFI_RULES || row->cfa.offset != t->counted->cfa.offset)
+            continue;
+        lost.kind = CFI_LOST;
+        lost.by_code = true;
+        lost.why = "the CFI counts the return address of a call that is a jump";
+        while (pc < row->end) {
+            for (; pc < row->end && t->read[pc - t->unit->start]; pc++)
+                continue;
+            lost.start = pc;
+            for (; pc < row->end && !t->read[pc - t->unit->start]; pc++)
+                continue;
+            lost.end = pc;
+            if (lost.start == lost.end || image_is_padding(t->code->image, lost.start, lost.end))
+                continue;
+            t->own.lost += lost.end - lost.start;
+            collect(&t->fixed, &lost);
+        }
+    }
+}
+
 /* What the analysis has found out in front of an instruction. */
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
@@ -739,6 +801,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     code_note_register(t->all, pc, fact, state);
     if (t->unit->unsettled)
         return;
+    if (t->read != NULL)
+        note_read(t, pc, fact);
     if (t->alone)
         take_at(t, pc, fact, state);
     else if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
@@ -1055,7 +1119,11 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         cfi_rows(code->cfi, fde, collect, &t->cfi);
         extended = extend_outermost(t);
     }
+    if (!t->alone && !code->cpu->link)
+        t->read = zeroed((size_t)(unit->end - unit->start), sizeof *t->read);
     code_run(code, unit, &watch);
+    if (!unit->unsettled)
+        lose_counted(t);
     if (unit->unsettled && fde == NULL)
         lose(t, unit->start, (unsigned)(unit->end - unit->start),
              "its tables of jumps are too many to be followed");
@@ -1080,6 +1148,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     free(t->cfi.list);
     free(t->fixed.list);
     free(t->lost);
+    free(t->read);
 }
 
 /* Pieces of several functions that a compiler has made a function of (clang's outliner, -Oz) are jumped to, in the

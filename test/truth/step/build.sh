@@ -121,7 +121,7 @@ kernel_way() {
     esac
 }
 
-[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|slhgen|debuggen|small|code.*)$ ]] || cc+=(-Wa,--gsframe)
+[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|slhgen|thunkgen|debuggen|small|code.*)$ ]] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -161,6 +161,7 @@ codebp) cc+=(-mpreferred-stack-boundary=2) ;; # i386: SP is a multiple of 4, and
 codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 slhgen) cc+=(-fasynchronous-unwind-tables -mspeculative-load-hardening) ;;
+thunkgen) cc+=(-fasynchronous-unwind-tables -mindirect-branch=thunk-inline -mfunction-return=thunk-inline) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 long) march=${march%c} ;;           # RISC-V: no compressed instructions
@@ -396,7 +397,7 @@ else
 fi
 [ -z "$riscv" ] || [[ $flag =~ ^(small|code.*|kernel.*)$ ]] || flag=gen
 case $flag in
-gen | pacgen | slhgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+gen | pacgen | slhgen | thunkgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 code*)
     "$objcopy" -R .eh_frame -R .debug_frame -R '.sframe*' "$out"
