@@ -9,6 +9,8 @@
 In the environment:
     T             chooses tests: those whose names have it, or match it as a pattern of the shell
     CHECK_STOP    the program ends with the first test that fails, as C programs do that check.h runs
+    CHECK_WITHOUT tests that are left out, a line for each
+    CHECK_EACH    a directory: GCOV_PREFIX is one in it for each test, whose name is in NUMBER/name
     CHECK_KEPT    a directory that keeps what assemblers, compilers and linkers make, for tests that run again and again
 """
 import fnmatch
@@ -69,9 +71,21 @@ def chosen(name):
     return pattern in name or fnmatch.fnmatchcase(name, "*%s*" % pattern)
 
 
+def count_apart(name):
+    """What compilers' --coverage counts in the programs that the test NAME runs is that test's alone."""
+    parent = os.environ["CHECK_EACH"]
+    own = "%s/%d" % (parent, len(os.listdir(parent)))
+    os.makedirs(own)
+    with open(own + "/name", "w", encoding="utf-8") as file:
+        file.write(name)
+    os.environ["GCOV_PREFIX"] = own
+
+
 def test(name, function, *arguments):
-    if not chosen(name):
+    if not chosen(name) or name in os.environ.get("CHECK_WITHOUT", "").split("\n"):
         return
+    if os.environ.get("CHECK_EACH"):
+        count_apart(name)
     try:
         said = function(*arguments)
     except (Wrong, OSError, LookupError, TypeError, ValueError, subprocess.SubprocessError) as wrong:

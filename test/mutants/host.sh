@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# host.sh DIR: makes the tools of the sources in DIR that differ from those here, in DIR/build, with copies of the other
-# objects of build/tools. What DIR lacks to run tests becomes links.
+# host.sh DIR [OBJECT]: makes the tools of the sources in DIR that differ from those here, in DIR/build, with the other
+# objects of build/tools. OBJECT is what the only one that differs has become, if somebody has compiled it. What DIR
+# lacks to run tests becomes links.
 set -eu
 dir=$1
+object=${2-}
 here=$PWD
-mkdir -p "$dir/build/host"
-cp -rp build/tools "$dir/build/"
+mkdir -p "$dir/build/host" "$dir/build/tools/objects"
 find "$dir" -name '*.[ch]' | while read -r file; do
     source=${file#"$dir"/}
     if ! cmp -s "$source" "$file"; then
-        # shellcheck disable=SC2086 # several
-        gcc $FLAGS -w -O1 -c "$file" -o "$dir/build/tools/objects/${source%.c}.o"
+        made=$dir/build/tools/objects/${source%.c}.o
+        mkdir -p "${made%/*}"
+        if [ -n "$object" ]; then
+            cp "$object" "$made"
+        else
+            # shellcheck disable=SC2086 # several
+            gcc $FLAGS -w -O1 ${MORE_FLAGS-} -c "$file" -o "$made"
+        fi
     fi
     [ ! -f "$source" ] || ln -sf "$here/$source" "$file" # a test that looks for its planted faults reads it as it is
 done
@@ -23,10 +30,11 @@ link() {
     shift
     for object; do
         shift
-        set -- "$@" "$dir/$object"
+        [ ! -e "$dir/$object" ] || object=$dir/$object
+        set -- "$@" "$object"
     done
     # shellcheck disable=SC2086
-    gcc "$@" $LIBRARIES -o "$dir/build/$name"
+    gcc ${MORE_FLAGS-} "$@" $LIBRARIES -o "$dir/build/$name"
 }
 # shellcheck disable=SC2086
 {
@@ -34,7 +42,8 @@ link() {
     link tools/sfu-lint $LINT
     link host/reads $READS
 }
-for file in arch docs fuzz Makefile build/tc build/decoders build/host/*; do
+for file in sfu.c sfu.h arch docs fuzz Makefile build/tc build/decoders build/host/*; do
     case $file in */work) ;; *) [ -e "$dir/$file" ] || ln -s "$here/$file" "$dir/$file" ;; esac
 done
 cp -rsn "$here/port" "$here/test" "$dir/"
+cp -rsn "$here/build/tools" "$dir/build/"

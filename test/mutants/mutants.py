@@ -18,7 +18,11 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @header FILE...     what they include, as far as mutants by rule take fields and constants from it
     @generate FUNCTIONS makes mutants by rule, in the functions of these files whose names match: a shell pattern
     @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
-    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
+    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines. $MADE of @build is
+                        what the last one has made, unless the mutant was chosen
+    @reached COMMAND    prints the lines of $SOURCES that each test of each @try reaches, as reached.py does. Of a
+                        mutant by rule only those tests are run that reach the statement, or are new; if one fails that
+                        relies on others, all are
 Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
 Lines that begin with a space go on with the one before.
 EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in
@@ -37,16 +41,19 @@ Prints "ok NAME: noticed by WHAT": WHAT is what the test said first that failed,
 
 T: only those mutants whose name has it, or matches it. JOBS: how many at a time.
 """
+import bisect
 import concurrent.futures
 import fnmatch
 import functools
 import hashlib
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 SOURCES = ["sfu.c", "port/fast/sfu_fast.c", "port/depot/sfu_depot.c"]  # and those of @source
 HEADERS = ["sfu.h", "port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
@@ -129,13 +136,19 @@ def broken(sources, changes, first):
 
 # ---- Mutants by rule ----
 
-def statement_around(body, i):
-    """The tokens from behind the last ; { } or : to the next, with the one at I in brackets."""
+def statement_ends(body, i):
+    """Its first and its last token: from behind the last ; { } or : to the next"""
     first = last = i
     while first > 0 and body[first - 1].text not in "{};:":
         first -= 1
     while last + 1 < len(body) and body[last].text not in "{};":
         last += 1
+    return first, last
+
+
+def statement_around(body, i):
+    """The tokens of a statement, with the one at I in brackets."""
+    first, last = statement_ends(body, i)
     return " ".join("[%s]" % t.text if j == i else t.text for j, t in enumerate(body[first:last + 1], first))
 
 
@@ -342,8 +355,10 @@ def swapped(tokens, body, text):
 
 
 def mutants_of(text, functions, headers):
-    """(name, text, whether it is a boundary) of each mutant; TEXT and HEADERS have what it names"""
+    """(name, (start, end, what stands there instead), whether it is a boundary, its lines) of each mutant; TEXT and
+    HEADERS have what it names"""
     count = {}
+    newlines = [m.start() for m in re.finditer("\n", text)]
     names = {"constants": constants_of([text] + headers), "fields": fields_of([text] + headers)}
     for name, tokens, body in functions_of(tokens_of(text)):
         if not fnmatch.fnmatchcase(name, functions):
@@ -361,7 +376,11 @@ def mutants_of(text, functions, headers):
                 count[title] = count.get(title, 0) + 1
                 if count[title] > 1:
                     title += " (%d)" % count[title]
-                yield title, text[:token.start] + other + text[tokens[last].end:], edge
+                # from the first token of the function on, of one that its head has
+                begin = 0 if i <= body else statement_ends(tokens, i)[0]
+                end = len(tokens) - 1 if i <= body else max(last, statement_ends(tokens, last)[1])
+                lines = tuple(bisect.bisect_left(newlines, tokens[at].start) + 1 for at in (begin, end))
+                yield title, (token.start, tokens[last].end, other), edge, lines
 
 
 def code_of(compilers, source, to):
@@ -407,7 +426,8 @@ class Tests:
     def __init__(self, path):
         self.steps, self.prepare, self.unchanged, self.chosen = [], [], [], []
         self.says, self.limit, self.functions, self.sources = None, 300, None, SOURCES[:1]
-        self.generated, self.compilers = [], []
+        self.generated, self.compilers, self.reached = [], [], {}
+        self.alone, self.alone_lock = {}, threading.Lock()
         self.out = "build/mutants/" + os.path.basename(path)
         self.environment = {name: value for name, value in os.environ.items() if name not in ("T", "MAKEFLAGS")}
         self.environment["OUT"] = self.out
@@ -440,6 +460,8 @@ class Tests:
             self.limit = int(value)
         elif key == "@generated":
             self.generated.append(value)
+        elif key == "@reached":
+            self.reached = value
         elif key == "@compile":
             self.compilers.append(value + " -Werror=int-conversion -Werror=incompatible-pointer-types")
         elif key == "@generate":
@@ -454,10 +476,48 @@ class Tests:
             status, printed = self.run(command, [], self.out)
             if status != 0:
                 sys.exit("%s: %s" % (command, printed))
+        if self.reached:
+            print("# which tests reach which lines", flush=True)
+            self.reached = self.read_reached()
 
-    def run(self, command, words, directory):
+    def read_reached(self):
+        """What @reached prints, with sets of lines"""
+        done = subprocess.run(["sh", "-c", self.reached, "sh", *[c for kind, c in self.steps if kind != "@build"]],
+                              env={**self.environment, "SOURCES": " ".join(self.sources)}, text=True, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode != 0:
+            sys.exit("%s: %s" % (self.reached, done.stderr))
+        return {command: {test: {path: set(lines) for path, lines in of.items()} for test, of in tests.items()}
+                for command, tests in json.loads(done.stdout).items()}
+
+    def passed_by(self, command, path, lines):
+        """Tests of COMMAND that do not reach the LINES of PATH; and whether there are no others"""
+        tests = self.reached.get(command, {})
+        passed = [test for test, of in tests.items() if not lines & of.get(path, set())]
+        return passed, bool(tests) and len(passed) == len(tests)
+
+    def relies(self, command, printed):
+        """Whether the test of COMMAND that has failed, as PRINTED, does so on its own in the sources as they are, too,
+        because it relies on another one"""
+        failed = re.search(r"^not ok (.*)", printed, re.M)
+        names = [name for name in self.reached.get(command, {}) if failed and failed[1].startswith(name)]
+        if not names:
+            return True
+        key = command, max(names, key=len)
+        with self.alone_lock:
+            if key not in self.alone:
+                directory = self.out + "/alone"
+                shutil.rmtree(directory, ignore_errors=True)
+                for kind, build in self.steps:
+                    if kind == "@build":
+                        self.run(build, [], directory)
+                self.alone[key] = self.run(command, [], directory, {"T": key[1]})[0] != 0
+            return self.alone[key]
+
+    def run(self, command, words, directory, more=None):
         """(exit status or None after the limit, what it printed); nothing that it started is left"""
-        with subprocess.Popen(["sh", "-c", command, "sh", *words], env={**self.environment, "DIR": directory},
+        with subprocess.Popen(["sh", "-c", command, "sh", *words],
+                              env={**self.environment, "DIR": directory, **(more or {})},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               start_new_session=True) as process:
             running.add(process.pid)
@@ -471,9 +531,9 @@ class Tests:
                 running.discard(process.pid)
         return status, printed.decode(errors="replace")
 
-    def judge(self, sources, test, directory, first=False):
+    def judge(self, sources, test, directory, first=False, made="", place=None):
         """(None, what noticed it) if a test did. Otherwise (what happened, None). FIRST: only the first test is
-        tried."""
+        tried. MADE: its code. PLACE: its path and lines."""
         shutil.rmtree(directory, ignore_errors=True)
         for path in SOURCES + HEADERS:
             os.makedirs(os.path.dirname(directory + "/" + path), exist_ok=True)
@@ -481,11 +541,19 @@ class Tests:
                 file.write(sources[path])
         words = test.split(None, 2)
         for kind, command in self.steps:
-            status, printed = self.run(command, words, directory)
+            more = {"MADE": made}
+            if kind == "@try" and place:
+                passed, none = self.passed_by(command, *place)
+                if none:
+                    continue
+                more["CHECK_WITHOUT"] = "\n".join(passed + [self.environment.get("CHECK_WITHOUT", "")])
+            status, printed = self.run(command, words, directory, more)
+            if kind == "@try" and place and status not in (0, None) and self.relies(command, printed):
+                status, printed = self.run(command, words, directory, {"MADE": made})
             end = printed[-300:].replace("\n", " ")
             if kind == "@build" and status != 0:
                 return "cannot be built: " + end, None
-            if kind == "@try" and status == 0 and first:
+            if kind != "@build" and status == 0 and first:
                 break
             if kind == "@build" or status == 0:
                 continue
@@ -548,11 +616,11 @@ def try_chosen(pool, tests, sources):
 
 
 def all_mutants_of(tests, sources):
-    """Those of each source: (name, text, whether it is a boundary, the source)"""
+    """Those of each source: (name, change of its text, whether it is a boundary, the source, its lines)"""
     headers = [sources[path] for path in HEADERS]
     begins = {path: os.path.basename(path) + ": " if len(tests.sources) > 1 else "" for path in tests.sources}
-    return [(begins[path] + name, text, edge, path) for path in tests.sources
-            for name, text, edge in mutants_of(sources[path], tests.functions, headers)]
+    return [(begins[path] + name, change, edge, path, lines) for path in tests.sources
+            for name, change, edge, lines in mutants_of(sources[path], tests.functions, headers)]
 
 
 def try_generated(pool, tests, sources, number, equivalent):
@@ -560,23 +628,27 @@ def try_generated(pool, tests, sources, number, equivalent):
     everything = all_mutants_of(tests, sources)
     mutants = choose(everything, number)
 
-    def one(i, name, text, path):
-        directory = "%s/%d" % (tests.out, i)
+    def one(i, name, change, path, lines):
+        text = sources[path][:change[0]] + change[2] + sources[path][change[1]:]
+        directory, made = "%s/%d" % (tests.out, i), "%s/%d.o" % (tests.out, i)
         os.makedirs(directory, exist_ok=True)
         source = directory + "/" + os.path.basename(path)
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        code = code_of(tests.compilers, source, directory + "/made.o")
+        code = code_of(tests.compilers, source, made)
+        result = None, None
         if code is None or code == original[path]:
             shutil.rmtree(directory)
-            return "none", None
-        result = None, None
-        for test in tests.generated or [""]:
-            result = tests.judge({**sources, path: text}, test, directory, name in equivalent)
+            result = "none", None
+        for test in tests.generated or [""] if result[0] is None else []:
+            result = tests.judge({**sources, path: text}, test, directory, name in equivalent, made,
+                                 (path, set(range(lines[0], lines[1] + 1))))
             if result[0] is None or name in equivalent:
                 break
+        if os.path.exists(made):
+            os.remove(made)
         return result
-    jobs = [(m[0], pool.submit(one, i, m[0], m[1], m[3])) for i, m in enumerate(mutants)]
+    jobs = [(m[0], pool.submit(one, i, m[0], m[1], *m[3:])) for i, m in enumerate(mutants)]
     count = {"noticed": 0, "equivalent": 0, "unnoticed": 0, "none": 0}
     for name, job in jobs:
         result, noticed = job.result()
