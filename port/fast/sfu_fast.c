@@ -588,6 +588,21 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * take no part in that: an entry is one word, and a rule is complete before an entry names it, and is never written
  * again.
  *
+ * One change, as an example. Trace T looks up a PC of an image, and the image is removed while T is at it. What is "by
+ * R" below is done by the one who removes the image or, if BUSY was set then, by the next trace that begins.
+ *
+ *     what happens                                                              CHANGES  CLEARED  is the cache asked?
+ *     T begins, and notes 7 as the number of changes                               7        7     yes
+ *     the image leaves the list; GONE_LOW and GONE_LAST become its ends            7        7     yes
+ *     CHANGES is counted up                                                        8        7     by no new trace
+ *     by R: BUSY is set, and the entries of the PCs in the image are taken out     8        7     by no new trace
+ *     by R: CLEARED is set, and then BUSY is cleared                               8        8     yes
+ *
+ * T has found a rule in the image and wants to write it. There are three cases. T sets BUSY while CHANGES is 7: then T
+ * writes the entry, however late, but R cannot set BUSY until T has cleared it, so R takes the entry out before CLEARED
+ * is 8. T sets BUSY when CHANGES is 8: that is not the 7 that T has noted, and T writes nothing. T finds BUSY set by R:
+ * T writes nothing.
+ *
  * What a change makes wrong. If no two images have the same PC, the rule of a PC is that of the one image that has it:
  * no other can change it. An image that goes takes the entries of its PCs with it: an entry tells its PC. An image that
  * comes changes those of PCs that were in none, as one that goes does, because of its text, too. There are at most
