@@ -549,6 +549,7 @@ struct code_entry_point {
     bool exact;       /* it was named by itself, not by a pattern */
     bool described;   /* CFI says how the code is entered: it is only taken if that turns out to be wrong */
     bool taken;       /* if DESCRIBED: it was */
+    bool overrules;   /* a CODE_START: CFI says that the function is called, which does not count */
     const char *text; /* if DESCRIBED and EXACT: as it was named */
 };
 

@@ -1755,9 +1755,13 @@ static enum code_kind kind_of_slot(const struct code *code, uint64_t addr)
 static enum code_kind contradiction(struct code *code, const struct code_entry_point *entry, const char **why)
 {
     const enum code_kind slot = kind_of_slot(code, entry->addr);
+    const struct code_unit *unit = code_unit_at(code, entry->addr);
     struct code_ends ends;
     enum code_kind kind;
 
+    *why = "a call leads there";
+    if (entry->overrules && unit != NULL && unit->is_called)
+        return CODE_CALLED;
     if (entry->kind == CODE_START || (entry->kind == CODE_CALLED && !entry->exact))
         return CODE_KINDS;
     *why = "it is one of the vectors that VBAR is set to";

@@ -1705,6 +1705,16 @@ static bool loads_task(struct image *image)
     return false;
 }
 
+/* Functions that HOW says begin threads or CPUs have CFI that says that nobody has called them. */
+static void overrule_starts(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how)
+{
+    size_t i;
+
+    for (i = 0; i < how->num_entries; i++)
+        if (how->entries[i].overrules)
+            cfi->fdes[cfi_span_at(spans, how->entries[i].addr)->fde - cfi->fdes].outermost = true;
+}
+
 bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report)
 {
@@ -1719,6 +1729,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
         return false;
     code.decoder = code.cpu->open != NULL ? code.cpu->open(cfi->image) : NULL;
     code.programs = code.cpu->pushed != 0 && loads_task(cfi->image);
+    overrule_starts(cfi, spans, how);
     find_units(&code, spans, report);
     if (how->derive)
         find_gaps(&code, spans, how->kept);

@@ -1268,6 +1268,10 @@ void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, 
     struct run r;
     size_t i;
 
+    if (fde->outermost) {
+        row(ctx, &(struct cfi_row){.start = fde->start, .end = fde->start + fde->size, .kind = CFI_OUTERMOST});
+        return;
+    }
     for (i = 0; i < fde->num_rows; i++)
         row(ctx, &fde->rows[i]);
     if (fde->num_rows > 0)

@@ -46,7 +46,8 @@ struct cfi_fde {
     struct cfi_row
         *rows; /* what is given in place of the program's, if not NULL: machine code has shown it wrong */
     size_t num_rows;
-    bool trap; /* it has turned out to be that of an interrupt */
+    bool trap;      /* it has turned out to be that of an interrupt */
+    bool outermost; /* whoever knows says that nobody has called it: that is its one row */
 };
 
 struct cfi {

@@ -21,6 +21,7 @@ struct reader {
     void (*skipped)(const char *text, bool by_cfi);
     const char *text; /* as it was given */
     bool names_many;  /* a pattern, or vectors */
+    bool cold;        /* a part of the function that TEXT names */
 };
 
 static bool refuse(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -182,13 +183,29 @@ static bool is_of_interrupt(enum code_kind kind)
     return kind != CODE_START && kind != CODE_CALLED;
 }
 
+/* Whether KIND may stand for what CFI says of the whole function at ADDR, which begins SPAN. */
+static bool may_overrule(const struct reader *r, const struct cfi_span *span, uint64_t addr, enum code_kind kind)
+{
+    return kind == CODE_START && !r->names_many && span != NULL && span->fde != NULL && span->start == addr &&
+           span->fde->start == addr && span->end - span->start == span->fde->size && !cfi_is_signal(span->fde);
+}
+
+static void append(struct entries *e, const struct code_entry_point *entry)
+{
+    e->list = grow(e->list, e->num, sizeof *e->list);
+    e->list[e->num] = *entry;
+    e->list[e->num].order = e->num;
+    e->num++;
+}
+
 /* Adds ADDR, unless its code is described already. Of several addresses that a text names nothing is said then. */
 static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
 {
-    struct entries *e = r->entries;
     const struct code_cpu *cpu = code_cpu(r->image);
     const struct cfi_span *span = cfi_span_at(r->spans, addr);
-    const bool described = has_entry(r, span, addr, kind);
+    const bool has = has_entry(r, span, addr, kind);
+    const bool overrules = (has || r->cold) && may_overrule(r, span, addr, kind);
+    const bool described = has && !overrules;
 
     if (cpu != NULL && addr % cpu->align != 0)
         return refuse(r, "no instruction begins at 0x%" PRIx64, addr);
@@ -199,14 +216,12 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
             r->skipped(r->text, span != NULL && span->fde != NULL);
         return true;
     }
-    e->list = grow(e->list, e->num, sizeof *e->list);
-    e->list[e->num].addr = addr;
-    e->list[e->num].order = e->num;
-    e->list[e->num].exact = !r->names_many;
-    e->list[e->num].described = described;
-    e->list[e->num].taken = false;
-    e->list[e->num].text = r->text;
-    e->list[e->num++].kind = kind;
+    append(r->entries, &(struct code_entry_point){.addr = addr,
+                                                  .kind = kind,
+                                                  .exact = !r->names_many,
+                                                  .described = described,
+                                                  .text = r->text,
+                                                  .overrules = overrules});
     return true;
 }
 
@@ -390,6 +405,25 @@ static bool read_number(const char *text, uint64_t *number)
     return end != text && *end == '\0' && errno == 0 && *text >= '0' && *text <= '9';
 }
 
+/* What compilers have put elsewhere of the function NAME, which is a start in spite of its CFI, has CFI of its own.
+ * Only that function jumps there. */
+static bool add_cold_part(struct reader *r, const char *name)
+{
+    const size_t length = strlen(name);
+    char *cold = zeroed(length + sizeof ".cold", 1);
+    const struct symbol *symbol;
+    bool others, good;
+
+    memcpy(cold, name, length);
+    memcpy(cold + length, ".cold", sizeof ".cold");
+    symbol = find_symbol(r->image, cold, &others);
+    free(cold);
+    r->cold = true;
+    good = symbol == NULL || others || add(r, symbol->addr, CODE_START);
+    r->cold = false;
+    return good;
+}
+
 static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t step)
 {
     struct image *image = r->image;
@@ -417,7 +451,9 @@ static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t ste
         return refuse(r, "vectors begin at a symbol");
     if (kind == VECTORS)
         return is_x86(image) ? add_stubs(r, symbol, step) : add_slots(r, symbol);
-    return add(r, symbol->addr + offset, (enum code_kind)kind);
+    if (!add(r, symbol->addr + offset, (enum code_kind)kind))
+        return false;
+    return r->entries->num == 0 || !r->entries->list[r->entries->num - 1].overrules || add_cold_part(r, name);
 }
 
 /* A vector table of Cortex-M has at most so many words. */
@@ -514,7 +550,7 @@ bool entries_read(struct entries *entries, struct image *image, const struct kno
                   const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi))
 {
-    struct reader r = {entries, image, spans, kept, cfi, skipped, NULL, false};
+    struct reader r = {entries, image, spans, kept, cfi, skipped, NULL, false, false};
     size_t i;
 
     memset(entries, 0, sizeof *entries);

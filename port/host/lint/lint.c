@@ -6,9 +6,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether the tables say of all code of SPAN, a function, that nobody has called it. */
+static bool is_outermost(const struct lint *lint, const struct cfi_span *span)
+{
+    uint64_t pc = span->start;
+    struct sfu_row row;
+
+    if (span->fde == NULL || span->start != span->fde->start || span->end - span->start != span->fde->size ||
+        cfi_is_signal(span->fde))
+        return false;
+    while (pc < span->end && joined_find(&lint->tables, pc, &row) == SFU_OK && row.kind == SFU_ROW_OUTERMOST)
+        pc = row.start + row.length;
+    return pc >= span->end;
+}
+
+/* Functions that begin threads or CPUs by the tables, as sfu-gen --entry=F:start makes them. To be freed. */
+static struct code_entry_point *find_starts(const struct lint *lint, const struct cfi_spans *spans, size_t *num)
+{
+    struct code_entry_point *list = NULL;
+    size_t i;
+
+    *num = 0;
+    for (i = 0; i < spans->num; i++) {
+        if (!is_outermost(lint, &spans->list[i]))
+            continue;
+        list = grow(list, *num, sizeof *list);
+        list[(*num)++] =
+            (struct code_entry_point){.addr = spans->list[i].start, .kind = CODE_START, .overrules = true};
+    }
+    return list;
+}
+
+/* A function of struct code_how: what is called is no start. */
+static void refute_start(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
+                         const char *why)
+{
+    struct cfi *cfi = ctx;
+    size_t i;
+
+    (void)kind;
+    (void)why;
+    for (i = 0; i < cfi->num_fdes && named != NULL; i++)
+        cfi->fdes[i].outermost = cfi->fdes[i].outermost && cfi->fdes[i].start != addr;
+}
+
+/* What the code says of CFI at SPANS; if FIND, as sfu-gen --find does. */
+static bool trust_code(const struct lint *lint, struct cfi *cfi, const struct cfi_spans *spans, bool find,
+                       struct code_report *report)
+{
+    struct code_how how = {.derive = find, .find = find, .entered = refute_start, .ctx = cfi};
+    struct code_entry_point *starts = NULL;
+    bool good;
+
+    if (find)
+        how.entries = starts = find_starts(lint, spans, &how.num_entries);
+    good = code_trust(cfi, spans, &how, report);
+    free(starts);
+    return good;
+}
+
 bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans, bool find)
 {
-    const struct code_how how = {find, find, NULL, 0, NULL, NULL, NULL, NULL, NULL};
     struct code_report report;
 
     if (cfi->image != NULL)
@@ -16,7 +74,7 @@ bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans,
     if (lint->image.object || code_cpu(&lint->image) == NULL)
         return true;
     if (!cfi_read(cfi, &lint->image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(cfi, spans) ||
-        !code_trust(cfi, spans, &how, &report))
+        !trust_code(lint, cfi, spans, find, &report))
         return false;
     if (!report.other_spans)
         return true;

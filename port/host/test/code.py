@@ -1735,6 +1735,36 @@ def short_vectors():
         must((rows == ["r31+0"]) == known, "%s: %s" % (name, rows))
 
 
+def started(cpu):
+    """--entry=F:start ends traces in all of a function with CFI, and in its cold part; not if a call leads there."""
+    frame, bytes_ = {"x86_64": ("push %rbx", 8), "i386": ("push %ebx", 4), "s390x": ("aghi %r15, -160", 160)}.get(
+        cpu, ("addi sp, sp, -32" if cpu.startswith("riscv") else "sub sp, sp, #32", 32))
+    call, jump = {"x86_64": ("call f", "jmp"), "i386": ("call f", "jmp"), "s390x": ("brasl %r14, f", "j")}.get(
+        cpu, ("jal f", "j") if cpu.startswith("riscv") else ("bl f", "b"))
+    texts = (("f", RETURN.get(cpu, "ret")),
+             ("thread", "%s\n.cfi_adjust_cfa_offset %d\n%s\n%s thread.cold" % (frame, bytes_, call, jump)),
+             ("thread.cold", ".cfi_adjust_cfa_offset %d\n%s\n1: %s 1b" % (bytes_, call, jump)))
+    lines = [".type {0}, %function\n{0}: .cfi_startproc\n{1}\n.cfi_endproc\n.size {0}, . - {0}".format(name, text)
+             for name, text in texts]
+    for called in (False, True):
+        image = build(cpu, "%s/started-%s" % (WORK, cpu), [
+            ".text", ".globl _start", "_start:", callers(cpu, ["f", "thread"] if called else ["f"]), ".balign 16",
+            *lines, "end:", '.section .sfu_sframe, "a", %progbits\n.skip 512'])
+        file, where = image + ".tables", addresses_of(image)
+        where = {name: at & ~1 if cpu == "thumb" else at for name, at in where.items()}
+        said = gen("--address=0", "-o", file, "--entry=thread:start", image, status=int(called))[1]
+        if called:
+            must("--entry=thread:start: it cannot be that, but :call: a call leads there" in said, said)
+            continue
+        for name, end, kind in (("f", "f", False), ("thread", "thread.cold", True), ("thread.cold", "end", True)):
+            rows = run(OUT + "/rows", file, hex(where[name]), hex(max(where[end], where[name] + 1)))[0].splitlines()
+            must(all((row.split()[2:3] == ["outermost"]) == kind for row in rows), "%s: %s" % (name, rows))
+        must("is not used" not in said, said)
+        gen("-q", "--derive", "--entry=thread:start", image)
+        said = run("build/tools/sfu-lint", image)[0]
+        must("wrong-" not in said and " better" in said, said)
+
+
 def addresses_of(image):
     return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run(NM, image)[0])}
 
@@ -2354,9 +2384,9 @@ def entries_refused():
     said = gen("--size", "--entry=described", image)[1]
     must("--entry=described is not used: this code has call frame information" in said, said)
     must("cfi_undefined" not in said, said)
-    said = gen("--size", "--entry=described:start", image)[1]
-    must("--entry=described:start is not used" in said and '__asm__(".cfi_undefined rip")' in said, said)
-    must(gen("-q", "--size", "--entry=described:start", image)[1] == "", "-q")
+    said = gen("--size", "--entry=described+1:start", image)[1]
+    must("--entry=described+1:start is not used" in said and '__asm__(".cfi_undefined rip")' in said, said)
+    must(gen("-q", "--size", "--entry=described+1:start", image)[1] == "", "-q")
     for kind in ("trap", "error", "start"): # its CFI says no more than any function's
         said = gen("--size", "--entry=plain:" + kind, image)[1]
         must("is not used" not in said, said)
@@ -2536,6 +2566,8 @@ def test_trust():
     for cpu in NAMED:
         test("%s entries said in two ways" % cpu, entries_same, cpu)
     test("entries that are refused", entries_refused)
+    for cpu in TRUE:
+        test("%s functions with CFI that nobody has called" % cpu, started, cpu)
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
     test("riscv64 code behind data", data_before_code)
