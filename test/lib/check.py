@@ -4,6 +4,7 @@
 
     from check import Wrong, finish, must, run, test     with test/lib in sys.path
     test("a name", function, arguments...)               prints "ok a name" or "not ok a name: why"
+    tests_at_once([("a name", function, arguments...)])  the same of many, two at a time, printed in their order
     finish()                                             ends the program: status 1 if a test has failed
 
 In the environment:
@@ -13,6 +14,7 @@ In the environment:
     CHECK_EACH    a directory: GCOV_PREFIX is one in it for each test, whose name is in NUMBER/name
     CHECK_KEPT    a directory that keeps what assemblers, compilers and linkers make, for tests that run again and again
 """
+import concurrent.futures
 import fnmatch
 import hashlib
 import os
@@ -20,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import traceback
 
 failed = []  # names of tests
 
@@ -68,7 +71,8 @@ def run(*command, status=0, stdin=None, timeout=600):
 
 def chosen(name):
     pattern = os.environ.get("T", "")
-    return pattern in name or fnmatch.fnmatchcase(name, "*%s*" % pattern)
+    return (pattern in name or fnmatch.fnmatchcase(name, "*%s*" % pattern)) and \
+        name not in os.environ.get("CHECK_WITHOUT", "").split("\n")
 
 
 def count_apart(name):
@@ -81,20 +85,39 @@ def count_apart(name):
     os.environ["GCOV_PREFIX"] = own
 
 
-def test(name, function, *arguments):
-    if not chosen(name) or name in os.environ.get("CHECK_WITHOUT", "").split("\n"):
-        return
+def result_of(name, function, *arguments):
+    """(whether the test passes, the lines that say so)"""
     if os.environ.get("CHECK_EACH"):
         count_apart(name)
     try:
         said = function(*arguments)
-    except (Wrong, OSError, LookupError, TypeError, ValueError, subprocess.SubprocessError) as wrong:
+    except (Wrong, OSError, subprocess.SubprocessError) as wrong:
+        why, *more = str(wrong).splitlines() or [repr(wrong)]
+    except Exception as wrong:  # the test itself may be at fault: where it was is of use, too
+        why, more = repr(wrong), traceback.format_exc().splitlines()
+    else:
+        return True, "ok " + name + (": %s" % said if said else "")
+    return False, "".join("# %s\n" % line for line in more) + "not ok %s: %s" % (name, why)
+
+
+def report(name, passed, lines):
+    print(lines, flush=True)
+    if not passed:
         failed.append(name)
-        print("not ok %s: %s" % (name, str(wrong).replace("\n", " ")), flush=True)
         if os.environ.get("CHECK_STOP"):
             finish()
-    else:
-        print("ok " + name + (": %s" % said if said else ""), flush=True)
+
+
+def test(name, function, *arguments):
+    if chosen(name):
+        report(name, *result_of(name, function, *arguments))
+
+
+def tests_at_once(tests):
+    tests = [test for test in tests if chosen(test[0])]
+    with concurrent.futures.ThreadPoolExecutor(1 if os.environ.get("CHECK_EACH") else 2) as pool:
+        for (name, *_), result in zip(tests, pool.map(lambda test: result_of(*test), tests)):
+            report(name, *result)
 
 
 def finish():

@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import finish, must, test  # noqa: E402
+
 HERD, OUT, FILE = sys.argv[1:]
 LIMIT = 300  # seconds for a model
 
@@ -41,8 +44,19 @@ def sed(command, text):
     return subprocess.run(["sed", command], input=text, capture_output=True, text=True, check=True).stdout
 
 
-def report(good, name, said):
-    print("ok " + name if good else f"not ok {name}: {said[0]}: {said[1]}", flush=True)
+def never(model, name):
+    said, path = verdict(model, name)
+    must(said == "Never", f"{said}: {path}")
+
+
+def needed(model, name, command):
+    """What COMMAND leaves out of MODEL keeps it from what must not come up."""
+    less = sed(command, model)
+    must(less != model, f"nothing is left out of {FILE}")
+    said, path = verdict(less, name, quick=True)
+    if said == "Never":
+        said, path = verdict(less, name)
+    must(said in ("Sometimes", "Always", "undefined"), f"{said}: {path}")
 
 
 def main():
@@ -56,21 +70,14 @@ def main():
         number += 1
         model = f"{name}\n{model}"
         name = name.split()[1]
-        said = verdict(model, name)
-        report(said[0] == "Never", name, said)
+        test(name, never, model, name)
         for line in behind.splitlines():
             if not line or line.startswith("#"):
                 continue
             what, command = re.fullmatch(r"without ([^:]*): (.*)", line).groups()
-            less = sed(command, model)
-            said = verdict(less, f"{name} without {what}", quick=True)
-            if said[0] == "Never":
-                said = verdict(less, f"{name} without {what}")
-            if less == model:
-                said = ("nothing is left out", FILE)
-            report(said[0] in ("Sometimes", "Always", "undefined"), f"{name} without {what}", said)
-    if number != len(re.findall("^exists ", text, re.MULTILINE)) or number == 0:
-        print(f"not ok models: of {FILE} {number} are read")
+            test(f"{name} without {what}", needed, model, f"{name} without {what}", command)
+    test("models that are read", must, number == len(re.findall("^exists ", text, re.MULTILINE)) > 0, f"{FILE}: {number}")
 
 
 main()
+finish()

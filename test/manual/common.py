@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import finish, must, test  # noqa: E402, F401  for manual.py, too
 
 # The manual: pages whose blocks are run.
 DOCS = ("README.md", *sorted(glob.glob("docs/*.md")), "port/README.md", *sorted(glob.glob("port/*/README.md")))

@@ -10,7 +10,7 @@ import sys
 from common import block, must, read, shell
 
 sys.path.insert(0, "port/baremetal/test")
-import run  # noqa: E402  boots kernels, and reads their images
+import machines  # noqa: E402
 
 MOST_OF_EXAMPLE = 8
 # Lines of the example that stand for what a kernel has already.
@@ -144,7 +144,7 @@ CROSSED = ["__wrap_kernel_trap", "exception_entry"]
 
 def traces(cpu):
     """scenario: traces; a trace is its functions, "~" if the PC is exact, and the code that it must end with"""
-    start = [run.START[cpu]]
+    start = [machines.START[cpu]]
     leaf = (CROSSED + LEAF + BELOW + start, 1)
     lost = (CROSSED + LEAF[:1], -20)  # SFU_E_REGISTER: the RA of a leaf function is in a register, but on x86_64
     return {
@@ -170,7 +170,7 @@ KERNELS = {"row": ("row", "leaf"), "hook": ("hook", "hook")}
 
 def check_trace(image, wanted, code, lines, by_printer):
     for n, name in enumerate(wanted):
-        m = run.FRAME.match(lines[n])
+        m = machines.FRAME.match(lines[n])
         must(m and int(m[1]) == n, f"'{lines[n]}' instead of {name}")
         lookup = int(m[2], 16) - (0 if n == 0 or name.endswith("~") else 1)
         found = image.function(lookup)
@@ -190,8 +190,8 @@ def boots(cpu, scenario, made=None):
     def test(tc, directory):
         name, argument = KERNELS.get(scenario, ("kernel", scenario))
         tools = cpu + "-linux-gnu-" if made or cpu == "riscv64" else os.path.join(tc, cpu)
-        image = run.Image(tools, made or os.path.join(directory, cpu), name + ".elf")
-        lines, _ = run.boot(cpu, image.path, argument, False)
+        image = machines.Image(tools, made or os.path.join(directory, cpu), name + ".elf")
+        lines, _ = machines.boot(cpu, image.path, argument, False)
         lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
         for wanted, code in traces(cpu)[argument]:
             must(len(lines) > len(wanted), f"it ended early: {lines}")

@@ -16,7 +16,7 @@ import sys
 import examples
 import figures
 import truth
-from common import BOOTED, Wrong, block, blocks, must, read
+from common import BOOTED, block, blocks, finish, must, read, test
 
 
 def own_entry(cpu, with_row):
@@ -44,9 +44,9 @@ def write_blocks(directory):
 def tests():
     """(name, function) of each; every module's test_..."""
     for module in (examples, truth):
-        for name, test in sorted(vars(module).items()):
+        for name, one in sorted(vars(module).items()):
             if name.startswith("test_"):
-                yield name[5:].replace("_", " "), test
+                yield name[5:].replace("_", " "), one
     for cpu in BOOTED:
         for scenario in sorted({*examples.traces(cpu), *examples.KERNELS}):
             yield f"boot {scenario}, {cpu}", examples.boots(cpu, scenario)
@@ -138,15 +138,9 @@ def main():
     if sys.argv[1] == "blocks":
         write_blocks(sys.argv[2])
         return 0
-    failed = False
-    for name, test in tests():
-        try:
-            test(sys.argv[2], sys.argv[3])
-            print(f"ok {name}")
-        except (Wrong, OSError, ValueError, LookupError, TypeError, StopIteration) as wrong:
-            failed = True
-            print(f"not ok {name}: {wrong!r}".replace("\n", " "))
-    return failed
+    for name, function in tests():
+        test(name, function, sys.argv[2], sys.argv[3])
+    return finish()
 
 
 if __name__ == "__main__":

@@ -6,15 +6,13 @@ cortexm.py PREFIX DIRECTORY... (PREFIX of the tools; the name of a DIRECTORY is 
 Frames of a wanted trace are names of functions. nm says whose the PC is, and objdump that a call stands in front of
 each return address. Behind a name: @label the PC is that of the label, ~ interrupted, ! stack switch, ^ wild call,
 ? guessed, * one frame or more. "exc" is EXC_RETURN; a number is the PC of no function."""
-import concurrent.futures
-import fnmatch
 import os
 import re
 import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import Wrong, finish, must, tests_at_once  # noqa: E402
 
 BOARDS = {"mps2-an385": "m3", "mps2-an386": "m4", "microbit": "m0", "mps3-an547": "m55"}
 FPU = ("mps2-an386", "mps3-an547")
@@ -429,25 +427,11 @@ def tests(prefix, directory):
         yield f"{os.path.basename(directory)}/{name}", function
 
 
-def run(test):
-    name, function = test
-    try:
-        function()
-    except (Wrong, LookupError, OSError, subprocess.SubprocessError) as wrong:
-        return f"not ok {name}: {wrong}"
-    return f"ok {name}"
-
-
 def main():
     prefix, *directories = sys.argv[1:]
-    chosen = os.environ.get("T", "")
-    todo = [test for directory in directories for test in tests(prefix, directory)
-            if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(run, todo))
-    print("\n".join(results))
-    return any(result.startswith("not") for result in results)
+    tests_at_once(test for directory in directories for test in tests(prefix, directory))
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

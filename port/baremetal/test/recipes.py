@@ -6,8 +6,6 @@
 <!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What
 they made is looked at with binutils. TC has the binutils, a directory for each CPU.
 """
-import concurrent.futures
-import fnmatch
 import functools
 import glob
 import os
@@ -19,7 +17,7 @@ import sys
 import threading
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import finish, must, tests_at_once  # noqa: E402
 
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 CC["riscv64"] = "riscv64-linux-gnu-gcc -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany"
@@ -945,24 +943,16 @@ def main():
               ("riscv32e/start", test_riscv32e, "riscv64")]
     tests += [("cortexm", test_cortexm, "x86_64"), ("codes", test_codes, None),
               ("lines", test_lines, None), ("reliability", test_reliability, None)]
-    chosen = os.environ.get("T", "")
-    tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
-
     once = Once(os.path.join(directory, "once"))
 
-    def run(job):
-        name, test, cpu = job
-        try:
-            test(cpu and Bench(tc, cpu, os.path.join(directory, name), once))
-        except (Wrong, KeyError, OSError) as wrong:
-            return f"not ok {name}: {wrong!r}"
-        return f"ok {name}"
+    def bench(name, cpu):
+        return Bench(tc, cpu, os.path.join(directory, name), once)
 
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(run, tests))
-    print("\n".join(results))
-    return any(result.startswith("not") for result in results)
+    # A test of one CPU has a bench, which it makes when it begins.
+    tests_at_once((name, lambda test=test, name=name, cpu=cpu: test(cpu and bench(name, cpu)))
+                  for name, test, cpu in tests)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

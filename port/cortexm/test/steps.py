@@ -8,14 +8,13 @@ exception; what comes to where it was called or interrupted, with the SP of then
 speed, with an interrupt after one tick more each time, and walks on board. By -icount an instruction takes longer than
 a tick, so that every instruction is interrupted. Each walk has to be what the shadow stack has at that
 instruction: not one frame may be wrong or lost. Where PendSV comes as soon as it is asked for, SysTick does not."""
-import fnmatch
 import os
 import re
 import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import finish, must, test  # noqa: E402
 
 from peers import Stub, calls, symbols
 
@@ -132,18 +131,9 @@ def compare(prefix, directory):
 
 def main():
     prefix, *directories = sys.argv[1:]
-    failed = False
-    chosen = os.environ.get("T", "")
     for directory in directories:
-        name = os.path.basename(directory)
-        if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-            continue
-        try:
-            print(f"ok {name}: {compare(prefix, directory)}", flush=True)
-        except (Wrong, OSError, subprocess.SubprocessError) as wrong:
-            failed = True
-            print(f"not ok {name}: {wrong}", flush=True)
-    return failed
+        test(os.path.basename(directory), compare, prefix, directory)
+    finish()
 
 
-sys.exit(main())
+main()

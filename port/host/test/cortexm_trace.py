@@ -9,7 +9,6 @@ stack pointer, behind one that has it as other stubs do, and from a copy of thei
 """
 import binascii
 import contextlib
-import fnmatch
 import os
 import random
 import re
@@ -22,7 +21,7 @@ import time
 import zlib
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import Wrong, finish, must, test  # noqa: E402
 
 WORK = "build/host/work/cortexm_trace"
 TRACE = "build/tools/sfu-trace"
@@ -568,7 +567,6 @@ def hostile(board, image):
              f"turn {turn}: status {done.returncode}: {done.stdout[-400:]}")
 
 
-failed = False
 os.makedirs(WORK, exist_ok=True)
 for name in BOARDS:
     built = build(name)
@@ -597,14 +595,6 @@ for name in BOARDS:
     else:
         for on in (0, 1):  # the registers of a Cortex-M0+: its MPU is off, or on
             tests[f"{name}/halted/mpu-{on}"] = (halted, "task", on == 1, {0: 0x410cc601, 4: 3, 0x94: on})
-    for test, (function, *arguments) in tests.items():
-        chosen = os.environ.get("T", "")
-        if chosen not in test and not fnmatch.fnmatchcase(test, f"*{chosen}*"):
-            continue
-        try:
-            function(name, built, *arguments)
-            print("ok " + test, flush=True)
-        except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-            failed = True
-            print(f"not ok {test}: {wrong}", flush=True)
-sys.exit(failed)
+    for title, (function, *arguments) in tests.items():
+        test(title, function, name, built, *arguments)
+finish()

@@ -4,17 +4,17 @@
 """run.py CPU TOOLS DIRECTORY...: boots the kernels of main.c in each scenario and compares every line that they print.
 
 The functions of each trace are written from main.c and port/baremetal by hand; names, addresses and the addr2line line
-are judged as port/baremetal/test/run.py judges them. Sizes are those that the functions' own stack pointers give.
+are judged as port/baremetal/test/machines.py does. Sizes are those that the functions' own stack pointers give.
 """
-import fnmatch
 import os
 import re
 import subprocess
 import sys
 
-sys.path.insert(0, "port/baremetal/test")
-import run as machines  # noqa: E402  its machines, images and comparisons
-from run import Trace, Wrong, must  # noqa: E402
+sys.path[:0] = ["test/lib", "port/baremetal/test"]
+import machines  # noqa: E402
+from check import finish, must, test  # noqa: E402
+from machines import Trace  # noqa: E402
 
 CPU, TOOLS, *DIRECTORIES = sys.argv[1:]
 LIMIT = 120  # seconds for a boot: a hang is a failure
@@ -220,16 +220,7 @@ def tests(directory):
     yield f"{short}/overflow-neighbour", overflow, (image, "overflow-neighbour", "overflow_into_neighbour", chain)
 
 
-failed = False
 for directory in DIRECTORIES:
     for name, function, arguments in tests(directory):
-        chosen = os.environ.get("T", "")
-        if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-            continue
-        try:
-            function(*arguments)
-            print("ok " + name, flush=True)
-        except (Wrong, OSError, IndexError, KeyError, TypeError, subprocess.SubprocessError) as wrong:
-            failed = True
-            print(f"not ok {name}: {wrong}", flush=True)
-sys.exit(failed)
+        test(name, function, *arguments)
+finish()

@@ -12,7 +12,7 @@ sys.path.insert(0, "test/lib")
 from check import finish, must, test  # noqa: E402
 
 sys.path.insert(0, "port/baremetal/test")
-import run as machines  # noqa: E402  its machines
+import machines  # noqa: E402
 
 CPU, DIRECTORY, TRACE = sys.argv[1:]
 LIMIT = 120  # seconds for a boot: a hang is a failure

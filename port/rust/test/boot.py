@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import finish, must, test  # noqa: E402
 
 CPU, WORK = sys.argv[1:]
 HERE = "port/rust/"
@@ -201,16 +201,7 @@ def build_and_boot(folder):
     return boot(build(folder))
 
 
-def test(name, function, *arguments):
-    try:
-        print("ok %s, %s: %s" % (name, CPU, function(*arguments)))
-    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-        text = str(wrong).splitlines()
-        print("".join("# %s\n" % line for line in text[1:]), end="")
-        print("not ok %s, %s: %s" % (name, CPU, text[0]))
-        sys.exit(1)
-
-
-test("the manual's lines", manual)
+test("the manual's lines, " + CPU, manual)
 for version, where in compilers():
-    test("a panic in Rust by " + version, build_and_boot, where)
+    test("a panic in Rust by %s, %s" % (version, CPU), build_and_boot, where)
+finish()

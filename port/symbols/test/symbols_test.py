@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import finish, must, test  # noqa: E402
 
 GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
 LONG = 300  # characters of a name
@@ -62,7 +62,7 @@ def make_table(tools, image, base, out, *options):
     return int(re.search(r": (\d+) for 1,000", cost)[1])
 
 
-def compare(test, tools, image, base, out, *options):
+def compare(binary, tools, image, base, out, *options):
     """Every function of IMAGE. BASE is a number in the table's terms; the program runs 0x10000 above its addresses."""
     found = functions(tools + "nm", image)
     starts = sorted(found)
@@ -72,7 +72,8 @@ def compare(test, tools, image, base, out, *options):
         for size, _ in found[start]:
             addresses |= {start + size - 1, start + size, start + size // 2}
     addresses = sorted(addresses)
-    output, _ = run(test, "lookup", out, hex(base + 0x10000), stdin="".join("%x\n" % (a + 0x10000) for a in addresses))
+    output, _ = run(binary, "lookup", out, hex(base + 0x10000),
+                    stdin="".join("%x\n" % (a + 0x10000) for a in addresses))
     lines = output.splitlines()
     must(len(lines) == len(addresses), "%d answers of %d" % (len(lines), len(addresses)))
     for addr, line in zip(addresses, lines):
@@ -94,29 +95,29 @@ def static_program(cpu, out):
     return out
 
 
-def costs(out, test, images):
+def costs(out, binary, images):
     for name, limits in COST.items():
         for limit, options in zip(limits, ((), ("--plain",))):
             def cost(name=name, limit=limit, options=options):
-                said, figure = compare(test, "", os.path.join(images, name), 0,
+                said, figure = compare(binary, "", os.path.join(images, name), 0,
                                        os.path.join(out, name + "".join(options)), *options)
                 must(limit - 1000 <= figure <= limit, "%d bytes for 1,000 functions, not %d" % (figure, limit))
                 return said
             yield " ".join((name,) + options), cost
 
 
-def tests(out, test):
+def tests(out, binary):
     for cpu in GCC:
         tools = cpu + "-linux-gnu-"
         program = os.path.join(out, cpu)
 
         def whole(program=program, cpu=cpu, tools=tools):
             base = min(functions(tools + "nm", static_program(cpu, program)))
-            return compare(test, tools, program, base, program + ".table")[0]
+            return compare(binary, tools, program, base, program + ".table")[0]
 
         yield cpu, whole
         yield cpu + " plain", lambda program=program, tools=tools: compare(
-            test, tools, program, min(functions(tools + "nm", program)) - 0x1000, program + ".plain", "--plain")[0]
+            binary, tools, program, min(functions(tools + "nm", program)) - 0x1000, program + ".plain", "--plain")[0]
 
     def empty():
         with open(os.path.join(out, "empty.s"), "w", encoding="utf-8") as f:
@@ -124,7 +125,7 @@ def tests(out, test):
         run("as", os.path.join(out, "empty.s"), "-o", os.path.join(out, "empty.o"))
         run("objcopy", "-O", "binary", "-j", ".rodata.sfu_symbols", os.path.join(out, "empty.o"),
             os.path.join(out, "empty"))
-        must(run(test, "lookup", os.path.join(out, "empty"), "0", stdin="0\n1\n1000\n")[0] == "-\n-\n-\n", "found")
+        must(run(binary, "lookup", os.path.join(out, "empty"), "0", stdin="0\n1\n1000\n")[0] == "-\n-\n-\n", "found")
         return ""
 
     def hostile():
@@ -135,7 +136,7 @@ def tests(out, test):
                             for i in range(90)))
         run("gcc", "-O1", "-c", path + ".c", "-o", path + ".o")
         make_table("", path + ".o", "0", path)
-        n = int(run(test, "hostile", path, "0")[0])
+        n = int(run(binary, "hostile", path, "0")[0])
         must(n > 25000, "%d lookups" % n)
         return "%d lookups" % n
 
@@ -151,18 +152,12 @@ def tests(out, test):
 
 
 def main():
-    out, test, *images = sys.argv[1:]
+    out, program, *images = sys.argv[1:]
     os.makedirs(out, exist_ok=True)
-    failed = False
-    for name, function in costs(out, test, *images) if images else tests(out, test):
-        try:
-            said = function()
-            print("ok %s%s" % (name, said and " (%s)" % said))
-        except (Wrong, OSError, LookupError, ValueError, subprocess.TimeoutExpired) as wrong:
-            failed = True
-            print("not ok %s: %s" % (name, str(wrong).replace("\n", " ")))
-    return failed
+    for name, function in costs(out, program, *images) if images else tests(out, program):
+        test(name, function)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

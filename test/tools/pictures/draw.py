@@ -12,7 +12,7 @@ import re
 import sys
 
 sys.path.insert(0, "port/baremetal/test")
-import run  # noqa: E402  boots kernels, and reads their images
+import machines  # noqa: E402
 
 STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -142,10 +142,10 @@ def rule(row):
 
 
 def trace(tools, directory):
-    image = run.Image(tools, directory)
+    image = machines.Image(tools, directory)
     table = rows(image)
-    lines, _ = run.boot("x86_64", image.path, "irq", False)
-    frames = [run.FRAME.match(line) for line in lines if run.FRAME.match(line)]
+    lines, _ = machines.boot("x86_64", image.path, "irq", False)
+    frames = [machines.FRAME.match(line) for line in lines if machines.FRAME.match(line)]
     parts = [text(20, 24, "A kernel on x86_64 panics in a timer interrupt: "
                   "each step, and the row of .sframe that it took", "strong"),
              text(330, 46, "function", "small"), text(470, 46, "what the row says of the caller", "small")]

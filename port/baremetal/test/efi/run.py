@@ -4,7 +4,6 @@
 """run.py CPU TOOLS DIRECTORY SFU-TRACE SFU-LINT: boots DIRECTORY/app.efi by EDK II in QEMU and judges the traces that
 it prints. The functions are written from main.c by hand. Prints a line for each test. Where there is no
 DIRECTORY/app.so, a linker of PE files has made app.efi, and it has symbols and debug information itself."""
-import fnmatch
 import os
 import re
 import shutil
@@ -12,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, must  # noqa: E402
+from check import Wrong, finish, must, test  # noqa: E402
 
 CPU, TOOLS, DIRECTORY, TRACE, LINT = sys.argv[1:]
 IS_PE = not os.path.exists(DIRECTORY + "/app.so")
@@ -26,21 +25,6 @@ QEMU = {
 LOADED = {"x86_64": "BOOTX64.EFI", "aarch64": "BOOTAA64.EFI"}
 FAULT = ["read_at", "sum_of", "sum_of", "sum_of", "efi_main", "efi_start"]
 CALL_PATH = ["give_up", "check", "efi_main", "efi_start"]
-failed = False
-
-
-def test(name, function):
-    global failed
-    chosen = os.environ.get("T", "")
-    name = "%s %s%s" % (CPU, "PE, " if IS_PE else "", name)
-    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-        return
-    try:
-        result = function()
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, TypeError, subprocess.SubprocessError) as wrong:
-        failed = True
-        print("not ok %s: %s" % (name, wrong), flush=True)
 
 
 def output_of(*command, **more):
@@ -147,15 +131,18 @@ def tables():
     return "%d bytes" % len(made)
 
 
-log = []
+log, problem = [], None
 try:
     log = boot()
-    test("call path", call_path)
-    test("callback of the firmware", callback)
-    test("fault", fault)
-    test("names", names)
-    test("tables", tables)
-except (Wrong, OSError, subprocess.SubprocessError) as wrong_boot:
-    failed = True
-    print("not ok %s boots: %s" % (CPU, wrong_boot), flush=True)
-sys.exit(failed)
+except (Wrong, OSError, subprocess.SubprocessError) as wrong:
+    problem = wrong
+
+
+def boots():
+    must(problem is None, str(problem))
+
+
+for name, function in (("boots", boots), ("call path", call_path), ("callback of the firmware", callback),
+                       ("fault", fault), ("names", names), ("tables", tables)):
+    test("%s %s%s" % (CPU, "PE, " if IS_PE else "", name), function)
+finish()
