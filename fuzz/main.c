@@ -3,12 +3,13 @@
 /*
  * What runs a harness without libFuzzer.
  *
- * replay NAME FILE...: once for each input, and once for each of its truncations. Prints one result line; a check that
- * fails has ended the program before.
+ * replay NAME FILE...: once for each input, and once for each of its truncations. A check that fails ends the
+ * program.
  *
  * Under AFL++ inputs come through shared memory, and one process runs many of them.
  */
 #include "harness.h"
+#include "test/lib/check.h"
 #include "test/lib/file.h"
 
 #include <string.h>
@@ -31,11 +32,18 @@ int main(void)
 
 #else
 
-int main(int argc, char **argv)
+struct inputs {
+    char **files;
+    int count;
+};
+
+static void replay(void *argument)
 {
-    for (int i = 2; i < argc; i++) {
+    const struct inputs *inputs = argument;
+
+    for (int i = 0; i < inputs->count; i++) {
         size_t size;
-        uint8_t *bytes = read_file(argv[i], &size);
+        uint8_t *bytes = read_file(inputs->files[i], &size);
 
         for (size_t n = 0; n <= size; n++) {
             /* A copy of just that size: sanitizers see what lies beyond. */
@@ -47,11 +55,15 @@ int main(int argc, char **argv)
         }
         free(bytes);
     }
-    if (argc < 3)
-        printf("not ok replay: no input\n");
-    else
-        printf("ok %s: %d inputs and their truncations\n", argv[1], argc - 2);
-    return argc < 3;
+    assert_that(inputs->count > 0, "no input");
+    check_say("%d inputs and their truncations", inputs->count);
+}
+
+int main(int argc, char **argv)
+{
+    struct inputs inputs = {argv + 2, argc - 2};
+
+    return argc < 2 || check_case(argv[1], replay, &inputs) != 0;
 }
 
 #endif

@@ -4,6 +4,7 @@
 FUZZ_HARNESSES := section walk differ fast image dump depot
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c test/lib/table.c
+FUZZ_REPLAYED := fuzz/main.c test/lib/check.c $(FUZZ_SHARED)
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
 FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h \
     $(wildcard test/lib/*.h)
@@ -32,7 +33,7 @@ $(FUZZ_BUILD)/replay/%.o: %.c $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host $(FUZZ_REPLAY) -c $< -o $@
 
-$(FUZZ_BUILD)/replay-%: $(FUZZ_BUILD)/replay/fuzz/%.o $(call fuzz_objects,fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS))
+$(FUZZ_BUILD)/replay-%: $(FUZZ_BUILD)/replay/fuzz/%.o $(call fuzz_objects,$(FUZZ_REPLAYED) $(FUZZ_SUBJECTS))
 	$(CC) $(FUZZ_REPLAY) $^ -o $@
 
 # What the tools of port/host read that anybody may have written: images, logs and cores.
@@ -47,7 +48,7 @@ FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(addprefix port/host/common/,abi.c im
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
-$(FUZZ_BUILD)/replay-$(1): $(call fuzz_objects,fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) sfu.c) \
+$(FUZZ_BUILD)/replay-$(1): $(call fuzz_objects,fuzz/$(1).c $(FUZZ_REPLAYED) sfu.c) \
     $(patsubst %.c,build/host/sanitized/%.o,$(FUZZ_TOOLS_$(1))) | tools-needed
 	$(CC) $(FUZZ_REPLAY) $$^ $$(FUZZ_TOOLS_LIBS) -o $$@
 
@@ -65,10 +66,10 @@ CHECK_s390x += replay-s390x
 suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fast $(FUZZ_BUILD)/seeds/fast
 	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast $(FUZZ_BUILD)/seeds/fast/*'
 
-build/fuzz-%/replay-fast: fuzz/fast.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+build/fuzz-%/replay-fast: fuzz/fast.c $(FUZZ_REPLAYED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@test/tools/toolchain/install.sh cross
 	@mkdir -p $(@D)
-	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< $(FUZZ_REPLAYED) $(FUZZ_SUBJECTS)
 
 ## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, with sanitizers
 TIME ?= 60
@@ -125,7 +126,7 @@ $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/%-$(1)): $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
-.SECONDARY: $(call fuzz_objects,fuzz/main.c $(FUZZ_HARNESSES:%=fuzz/%.c) $(FUZZ_SHARED) $(FUZZ_SUBJECTS)) \
+.SECONDARY: $(call fuzz_objects,$(FUZZ_REPLAYED) $(FUZZ_HARNESSES:%=fuzz/%.c) $(FUZZ_SUBJECTS)) \
     $(foreach kind,libfuzzer fast,\
     $(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
 

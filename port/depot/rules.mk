@@ -8,8 +8,8 @@ CHECK_aarch64 += depot-aarch64
 CHECK_s390x += depot-s390x
 CHECK += depot-riscv64
 
-DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h
-DEPOT_CFLAGS := -g1 $(WARN) -Werror -Iport/depot
+DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h test/lib/check.c test/lib/check.h
+DEPOT_CFLAGS := -g1 $(WARN) -Werror -I. -Iport/depot
 
 build/depot/test: port/depot/test/depot_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh core cross riscv tools
@@ -52,7 +52,7 @@ suite-depot: build/depot/test build/depot/test-narrow build/depot/race build/dep
 	@test/run.sh depot port/depot/test/run.sh
 
 suite-depot-aarch64 suite-depot-s390x suite-depot-riscv64: suite-depot-%: build/depot/test-%
-	@test/run.sh depot-$* qemu-$* build/depot/test-$* 60
+	@test/run.sh depot-$* test/lib/check.sh depot qemu-$* build/depot/test-$* 60
 
 suite-depot-models:
 	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \

@@ -11,7 +11,7 @@ CHECK_aarch64_be += fast-aarch64_be
 CHECK += fast-riscv64
 
 FAST_SHARED := sfu.c port/fast/sfu_fast.c port/fast/test/table.c test/unit/build.c
-FAST_HEADERS := $(wildcard port/fast/test/*.h) port/fast/sfu_fast.h test/unit/build.h sfu.h
+FAST_HEADERS := $(wildcard port/fast/test/*.h test/lib/*.h) port/fast/sfu_fast.h test/unit/build.h sfu.h
 FAST_CFLAGS := -std=gnu99 -g1 $(WARN) -Werror -I. -Iport/fast -Itest/unit
 FAST_WRAP := -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply
 
@@ -25,10 +25,10 @@ $(1)/%.o: %.c $(FAST_HEADERS) $(MAKEFILE_LIST)
 $(1)/fast_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/fast_test.o
 	$(2) $$^ $(FAST_WRAP) -o $$@
 # Sections that come and go while threads walk.
-$(1)/change_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/change_test.o
+$(1)/change_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/change_test.o $(1)/test/lib/check.o
 	$(2) $$^ -lpthread -o $$@
 # Single steps and signals are this CPU's.
-$(1)/race_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/race_test.o
+$(1)/race_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/race_test.o $(1)/test/lib/check.o
 	$(2) $$^ -lpthread -o $$@
 endef
 FAST_CPUS := aarch64 s390x riscv64
@@ -57,12 +57,13 @@ suite-fast: build/fast/sanitized/fast_test
 	@test/run.sh fast build/fast/sanitized/fast_test 500
 
 suite-fast-threads: $(addprefix build/fast/,plain/race_test plain/change_test thread/change_test)
-	@test/run.sh fast-threads sh -ec 'build/fast/plain/race_test; \
-	    build/fast/plain/change_test; build/fast/thread/change_test 200 2>&1 | sed "s/^\(not \)*ok /&ThreadSanitizer: /; \
-	    s/^SUMMARY/not ok ThreadSanitizer/"'
+	@test/run.sh fast-threads sh -ec 'test/lib/check.sh race build/fast/plain/race_test; \
+	    test/lib/check.sh change build/fast/plain/change_test; \
+	    test/lib/check.sh "change, ThreadSanitizer" build/fast/thread/change_test 200'
 
 suite-fast-aarch64 suite-fast-s390x suite-fast-riscv64: suite-fast-%: build/fast/%/fast_test build/fast/%/change_test
-	@test/run.sh fast-$* sh -ec 'qemu-$* build/fast/$*/fast_test 150; qemu-$* build/fast/$*/change_test 1000'
+	@test/run.sh fast-$* sh -ec 'qemu-$* build/fast/$*/fast_test 150; \
+	    test/lib/check.sh change qemu-$* build/fast/$*/change_test 1000'
 
 suite-fast-aarch64_be: suite-fast-%: build/fast/%/fast_test
 	@test/run.sh fast-$* qemu-$* build/fast/$*/fast_test 150

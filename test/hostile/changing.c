@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "sfu.h"
+#include "test/lib/check.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -35,15 +36,7 @@ static unsigned reads[ROOM]; /* of each byte, from there on */
 static size_t last;          /* the byte that is being read */
 static bool changes;         /* what was read changes */
 static uint32_t random_state;
-
-static void fail(const char *what, long at)
-{
-    char line[100];
-    int length = snprintf(line, sizeof line, "not ok changing: %s at byte %ld\n", what, at);
-
-    (void)!write(STDOUT_FILENO, line, (size_t)length);
-    _exit(1);
-}
+static struct sigaction of_check; /* says which test has crashed */
 
 static uint32_t next_random(void)
 {
@@ -57,8 +50,14 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     ucontext_t *c = context;
 
     (void)signal;
-    if (addr < section || addr >= section + size)
-        fail("reads outside of the section,", addr - section);
+    if (addr < section || addr >= section + size) { /* it crashes when it goes on */
+        char line[80];
+        int length = snprintf(line, sizeof line, "# byte %ld of the section is touched\n", (long)(addr - section));
+
+        (void)!write(STDOUT_FILENO, line, (size_t)length);
+        sigaction(SIGSEGV, &of_check, NULL);
+        return;
+    }
     last = (size_t)(addr - section);
     reads[last]++;
     mprotect(page, PAGE, PROT_READ | PROT_WRITE);
@@ -81,6 +80,15 @@ static void on_step(int signal, siginfo_t *info, void *context)
     c->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)STEP;
 }
 
+static void watch(void)
+{
+    const struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    const struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+
+    sigaction(SIGSEGV, &fault, &of_check);
+    sigaction(SIGTRAP, &step, NULL);
+}
+
 static void hide(void)
 {
     mprotect(page, PAGE, PROT_READ | PROT_WRITE);
@@ -88,25 +96,27 @@ static void hide(void)
     mprotect(page, PAGE, PROT_NONE);
 }
 
-static void once(const char *name)
+static void once(void *unused)
 {
     struct sfu_section s;
 
+    (void)unused;
+    watch();
     hide();
     changes = false;
     memset(reads, 0, sizeof reads);
-    if (sfu_open(&s, section, size, section_addr) != SFU_OK)
-        fail("cannot be opened", 0);
+    assert_int_equal(sfu_open(&s, section, size, section_addr), SFU_OK);
     for (size_t i = 0; i < size; i++)
         if (reads[i] != (i < HEADER ? 1 : 0))
-            fail("is not read once", (long)i);
-    printf("ok once %s\n", name);
+            check_fail(__FILE__, __LINE__, "byte %zu is read %u times", i, reads[i]);
 }
 
-static void outside(const char *name)
+static void outside(void *unused)
 {
     unsigned opened = 0;
 
+    (void)unused;
+    watch();
     changes = true;
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct sfu_section s;
@@ -119,42 +129,44 @@ static void outside(const char *name)
         if (sfu_open(&s, section, size, section_addr) != SFU_OK)
             continue;
         opened++;
-        if (s.version < 1 || s.version > 3 || !(s.abi >= SFU_AARCH64_BIG && s.abi <= SFU_S390X))
-            fail("opens what there is not", s.version);
+        assert_true(s.version >= 1 && s.version <= 3);
+        assert_true(s.abi >= SFU_AARCH64_BIG && s.abi <= SFU_S390X);
         changes = true;
         (void)sfu_check(&s, &place);
         for (unsigned i = 0; i < PCS; i++)
             (void)sfu_find(&s, section_addr + next_random() % 4096 - 2048, &row);
     }
-    if (opened < ROUNDS / 2)
-        fail("opened too few", (long)opened);
-    printf("ok outside %s: opened %u times\n", name, opened);
+    assert_true(opened >= ROUNDS / 2);
+    check_say("opened %u times", opened);
+}
+
+static void load(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+
+    size = file != NULL ? fread(original, 1, ROOM, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    assert_that(size >= HEADER, path);
+    section = page + PAGE - size;
 }
 
 int main(int argc, char **argv)
 {
-    struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-    struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
     uint8_t *memory = mmap(NULL, (size_t)3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int failed = 0;
 
+    assert_true(memory != MAP_FAILED);
     page = memory + PAGE;
-    sigaction(SIGSEGV, &fault, NULL);
-    sigaction(SIGTRAP, &step, NULL);
-    for (int i = 2; i < argc && memory != MAP_FAILED; i++) {
-        FILE *file = fopen(argv[i], "rb");
+    for (int i = 2; i < argc; i++) {
         const char *slash = strrchr(argv[i], '/');
         char name[200];
 
-        size = file != NULL ? fread(original, 1, ROOM, file) : 0;
-        if (file != NULL)
-            fclose(file);
-        if (size < HEADER)
-            fail("no seed,", i);
-        section = page + PAGE - size;
-        snprintf(name, sizeof name, "%s %s", argv[1], slash != NULL ? slash + 1 : argv[i]);
-        once(name);
-        outside(name);
-        fflush(stdout);
+        load(argv[i]);
+        snprintf(name, sizeof name, "once %s %s", argv[1], slash != NULL ? slash + 1 : argv[i]);
+        failed += check_case(name, once, NULL);
+        snprintf(name, sizeof name, "outside %s %s", argv[1], slash != NULL ? slash + 1 : argv[i]);
+        failed += check_case(name, outside, NULL);
     }
-    return 0;
+    return failed != 0;
 }

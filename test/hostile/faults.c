@@ -9,6 +9,7 @@
  *   reads      every read of the section or of the stack made to fail, until one run needs no more reads
  */
 #include "harness.h"
+#include "test/lib/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,8 +82,9 @@ static void as_walk(const uint8_t *bytes, size_t size, unsigned variant, unsigne
 
 /* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
-static void bytes(const struct seed *seed)
+static void bytes(void *argument)
 {
+    const struct seed *seed = argument;
     uint8_t copy[ROOM];
 
     memcpy(copy, seed->bytes, seed->size);
@@ -94,11 +96,12 @@ static void bytes(const struct seed *seed)
         }
         copy[i] = seed->bytes[i];
     }
-    printf("ok bytes %s: %zu values\n", seed->name, seed->size * 256);
+    check_say("%zu values", seed->size * 256);
 }
 
-static void truncated(const struct seed *seed)
+static void truncated(void *argument)
 {
+    const struct seed *seed = argument;
     struct sfu_section s;
 
     for (size_t size = 0; size <= seed->size; size++) {
@@ -109,7 +112,7 @@ static void truncated(const struct seed *seed)
         /* The tables end with the section: less is always noticed. */
         MUST((try_open(&s, seed->bytes, size, seed->addr, NULL) == SFU_OK) == (size == seed->size));
     }
-    printf("ok truncated %s: %zu sizes\n", seed->name, seed->size);
+    check_say("%zu sizes", seed->size);
 }
 
 /* One run in which read K of the section fails: open, check, and find at every interesting PC, each counted anew.
@@ -143,8 +146,9 @@ static bool fail_read(const struct seed *seed, const struct table *t, uint32_t k
     return failed;
 }
 
-static void reads(const struct seed *seed)
+static void reads(void *argument)
 {
+    const struct seed *seed = argument;
     static struct table t;
     uint32_t k = 1;
 
@@ -158,10 +162,10 @@ static void reads(const struct seed *seed)
             as_walk(seed->bytes, seed->size, variant, 0, fail);
         }
     }
-    printf("ok reads %s: %u reads\n", seed->name, k - 1);
+    check_say("%u reads", k - 1);
 }
 
-static bool load(struct seed *seed, const char *path)
+static void load(struct seed *seed, const char *path)
 {
     FILE *file = fopen(path, "rb");
     const char *slash = strrchr(path, '/');
@@ -171,22 +175,26 @@ static bool load(struct seed *seed, const char *path)
     seed->size = file != NULL ? fread(seed->bytes, 1, ROOM, file) : 0;
     if (file != NULL)
         fclose(file);
-    return seed->size > 28 && seed->size < ROOM;
+    MUST(seed->size > 28 && seed->size < ROOM);
 }
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        void (*run)(void *argument);
+    } kinds[] = {{"bytes", bytes}, {"truncated", truncated}, {"reads", reads}};
     static struct seed seed;
+    int failed = 0;
 
     for (int i = 1; i < argc; i++) {
-        if (!load(&seed, argv[i])) {
-            printf("not ok faults: cannot read %s\n", argv[i]);
-            return 1;
+        load(&seed, argv[i]);
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            char name[ROOM];
+
+            snprintf(name, sizeof name, "%s %s", kinds[k].name, seed.name);
+            failed += check_case(name, kinds[k].run, &seed);
         }
-        bytes(&seed);
-        truncated(&seed);
-        reads(&seed);
-        fflush(stdout);
     }
-    return 0;
+    return failed != 0;
 }

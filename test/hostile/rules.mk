@@ -6,7 +6,7 @@ FAULTS_BUILD := build/faults
 FAULTS_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     -DENOUGH_PCS=MAX_PCS
 
-FAULTS_SHARED := fuzz/harness.c test/lib/table.c
+FAULTS_SHARED := fuzz/harness.c test/lib/table.c test/lib/check.c
 FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h $(wildcard test/lib/*.h) \
     sfu.h test/hostile/rules.mk
 
@@ -34,9 +34,9 @@ suite-changing: $(FAULTS_BUILD)/seeds $(CHANGING)
 	@test/run.sh changing sh -c 'for how in $(CHANGING:$(FAULTS_BUILD)/changing-%=%); do \
 	    $(FAULTS_BUILD)/changing-$$how $$how $(FAULTS_BUILD)/seeds/* || exit 1; done'
 
-$(FAULTS_BUILD)/changing-%: test/hostile/changing.c sfu.c sfu.h test/hostile/rules.mk
+$(FAULTS_BUILD)/changing-%: test/hostile/changing.c test/lib/check.c test/lib/check.h sfu.c sfu.h test/hostile/rules.mk
 	@mkdir -p $(@D)
-	$(firstword $(subst -, ,$*)) -std=gnu99 $(WARN) -I. -$(lastword $(subst -, ,$*)) -o $@ test/hostile/changing.c sfu.c
+	$(firstword $(subst -, ,$*)) -std=gnu99 $(WARN) -I. -$(lastword $(subst -, ,$*)) -o $@ test/hostile/changing.c test/lib/check.c sfu.c
 endif
 
 ## [record] seeds: makes test/hostile/seeds/seeds.txt anew, with the assemblers

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 static struct {
-    jmp_buf end; /* of the test that runs */
-    char name[256];
+    jmp_buf end;    /* of the test that runs */
+    char name[256]; /* empty: none does */
     char reason[1024];
+    char said[256];
 } running;
 
 void check_fail(const char *file, int line, const char *format, ...)
@@ -31,7 +32,20 @@ void check_fail(const char *file, int line, const char *format, ...)
     for (char *c = running.reason; *c != '\0'; c++) /* it is one line */
         if (*c == '\n')
             *c = '|';
+    if (running.name[0] == '\0') {
+        printf("not ok %s\n", running.reason);
+        exit(1);
+    }
     longjmp(running.end, 1);
+}
+
+void check_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(running.said, sizeof running.said, format, args);
+    va_end(args);
 }
 
 void check_equal(uintmax_t a, uintmax_t b, const char *what, const char *file, int line)
@@ -89,13 +103,12 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) /* which says more itself */
-    static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    (void)signal(SIGABRT, on_signal);
+#if !defined(__SANITIZE_ADDRESS__) /* which says more of the others itself */
+    static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
     for (size_t i = 0; i < sizeof caught / sizeof caught[0]; i++)
         (void)signal(caught[i], on_signal);
-#else
-    (void)on_signal;
 #endif
 }
 
@@ -111,6 +124,36 @@ static bool passes(const struct check_test *test)
     return true;
 }
 
+static bool case_passes(void (*run)(void *argument), void *argument)
+{
+    if (setjmp(running.end) != 0)
+        return false;
+    run(argument);
+    return true;
+}
+
+/* What is printed later is printed behind what the test prints. */
+static void begin(const char *group, const char *name)
+{
+    (void)snprintf(running.name, sizeof running.name, "%s%s%s", group == NULL ? "" : group,
+                   group == NULL ? "" : ": ", name);
+    running.said[0] = '\0';
+    (void)fflush(stdout);
+}
+
+/* Returns how many tests have failed: this one, or none. */
+static int end(bool good)
+{
+    if (good)
+        printf("ok %s%s%s\n", running.name, running.said[0] == '\0' ? "" : ": ", running.said);
+    else
+        printf("not ok %s: %s\n", running.name, running.reason);
+    running.name[0] = '\0';
+    if (!good && getenv("CHECK_STOP") != NULL)
+        exit(1);
+    return !good;
+}
+
 int check_run_some(const char *group, const struct check_test *tests, size_t count)
 {
     size_t planned = 0;
@@ -123,18 +166,22 @@ int check_run_some(const char *group, const struct check_test *tests, size_t cou
     for (size_t i = 0; i < count; i++) {
         if (!chosen(group, tests[i].name))
             continue;
-        (void)snprintf(running.name, sizeof running.name, "%s%s%s", group == NULL ? "" : group,
-                       group == NULL ? "" : ": ", tests[i].name);
-        (void)fflush(stdout);
-        if (passes(&tests[i])) {
-            printf("ok %s\n", running.name);
-            continue;
-        }
-        printf("not ok %s: %s\n", running.name, running.reason);
-        failed++;
-        if (getenv("CHECK_STOP") != NULL)
-            exit(1);
+        begin(group, tests[i].name);
+        failed += end(passes(&tests[i]));
     }
+    (void)fflush(stdout);
+    return failed;
+}
+
+int check_case(const char *name, void (*run)(void *argument), void *argument)
+{
+    int failed;
+
+    if (!chosen(NULL, name))
+        return 0;
+    catch_signals();
+    begin(NULL, name);
+    failed = end(case_passes(run, argument));
     (void)fflush(stdout);
     return failed;
 }

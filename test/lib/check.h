@@ -31,7 +31,15 @@ struct check_test {
 #define check_run(group, tests) check_run_some(group, tests, sizeof(tests) / sizeof((tests)[0]))
 int check_run_some(const char *group, const struct check_test *tests, size_t count);
 
-/* Ends the running test; FORMAT and what follows say why. */
+/* Runs one test more, if T chooses it, whose NAME is made of what it tests: RUN gets ARGUMENT. Returns 1 if it fails,
+ * else 0. A program that has no list of tests is run by run.sh, without check.sh: nobody knows how many will come. */
+int check_case(const char *name, void (*run)(void *argument), void *argument);
+
+/* What is printed behind the name of the running test if it passes. */
+__attribute__((format(printf, 1, 2))) void check_say(const char *format, ...);
+
+/* Ends the running test; FORMAT and what follows say why. For the thread that runs the tests, where no signal has
+ * interrupted it: what other threads and such handlers find wrong, a test asserts behind them. */
 __attribute__((noreturn, format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format,
                                                                 ...);
 
@@ -40,8 +48,11 @@ void check_unequal(uintmax_t a, uintmax_t b, const char *what, const char *file,
 void check_string(const char *a, const char *b, const char *what, const char *file, int line);
 void check_memory(const void *a, const void *b, size_t size, const char *what, const char *file, int line);
 
-#define assert_true(condition)          ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "%s", #condition))
-#define assert_false(condition)         assert_true(!(condition))
+#define assert_true(condition)  ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "%s", #condition))
+#define assert_false(condition) assert_true(!(condition))
+/* The same with words for what is wrong if CONDITION is false. */
+#define assert_that(condition, what)                                                                               \
+    ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "%s: %s", what, #condition))
 #define assert_null(pointer)            assert_true((pointer) == NULL)
 #define assert_non_null(pointer)        assert_true((pointer) != NULL)
 #define assert_ptr_equal(a, b)          check_equal((uintptr_t)(a), (uintptr_t)(b), #a " == " #b, __FILE__, __LINE__)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sfu_depot.h"
+#include "test/lib/check.h"
 
 enum { MOST_TRACES = 4000, POOL = 300, MOST_PCS = 40 };
 
@@ -45,14 +46,6 @@ static struct reference {
     int64_t lost_weight;
 } reference;
 
-static const char *failed; /* what was wrong first */
-
-static void must(bool good, const char *what)
-{
-    if (!good && failed == NULL)
-        failed = what;
-}
-
 /* As sfu_depot.h says. */
 static size_t bytes_of(const uint64_t *pcs, size_t count)
 {
@@ -82,7 +75,7 @@ static void add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int6
     size_t sum, i;
 
     if (t != NULL) {
-        must(handle == t->handle, "a trace that is there gets another handle");
+        assert_that(handle == t->handle, "a trace that is there gets another handle");
         t->weight += weight;
         return;
     }
@@ -90,18 +83,18 @@ static void add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int6
         reference.lost++;
         reference.lost_weight += weight;
     }
-    must(depot->lost == reference.lost && depot->lost_weight == (sfu_depot_weight)reference.lost_weight,
-         "lost is not what was lost");
-    must(count <= SFU_DEPOT_PCS || handle == 0, "a trace that is too long was taken");
+    assert_that(depot->lost == reference.lost && depot->lost_weight == (sfu_depot_weight)reference.lost_weight,
+                "lost is not what was lost");
+    assert_that(count <= SFU_DEPOT_PCS || handle == 0, "a trace that is too long was taken");
     if (count > SFU_DEPOT_PCS)
         return;
     sum = reference.taken + bytes_of(pcs, count);
-    must(handle == 0 || sum <= reference.room, "there is no room");
-    must(handle != 0 || sum > reference.room, "a trace was refused, though there is room");
+    assert_that(handle == 0 || sum <= reference.room, "there is no room");
+    assert_that(handle != 0 || sum > reference.room, "a trace was refused, though there is room");
     if (handle == 0)
         return;
     for (i = 0; i < reference.num; i++)
-        must(handle != reference.traces[i].handle, "two traces have one handle");
+        assert_that(handle != reference.traces[i].handle, "two traces have one handle");
     reference.taken = sum;
     reference.traces[reference.num++] = (struct trace){pcs, count, weight, handle};
 }
@@ -122,24 +115,22 @@ static void compare(const struct sfu_depot *depot)
         struct trace *t = known(pcs, count);
 
         found++;
-        must(t != NULL, "a trace that nobody put in");
-        if (t == NULL)
-            return;
-        must(!seen[t - reference.traces], "a trace comes twice");
+        assert_that(t != NULL, "a trace that nobody put in");
+        assert_that(!seen[t - reference.traces], "a trace comes twice");
         seen[t - reference.traces] = true;
-        must(t->handle == handle, "another handle");
-        must((sfu_depot_weight)t->weight == weight, "another weight");
+        assert_that(t->handle == handle, "another handle");
+        assert_that((sfu_depot_weight)t->weight == weight, "another weight");
         if (t->count > 1)
-            must(sfu_depot_get(depot, handle, t->count - 1, pcs, 9, NULL) == count && pcs[0] == t->pcs[count - 1] &&
-                     pcs[1] == t->pcs[1],
-                 "the last PC is not there alone");
+            assert_that(sfu_depot_get(depot, handle, t->count - 1, pcs, 9, NULL) == count &&
+                            pcs[0] == t->pcs[count - 1] && pcs[1] == t->pcs[1],
+                        "the last PC is not there alone");
         pcs[count / 2] = 1;
-        must(sfu_depot_get(depot, handle, 0, pcs, count / 2, NULL) == count && pcs[count / 2] == 1,
-             "more than the capacity was written");
+        assert_that(sfu_depot_get(depot, handle, 0, pcs, count / 2, NULL) == count && pcs[count / 2] == 1,
+                    "more than the capacity was written");
     }
-    must(found == reference.num, "a trace is missing");
+    assert_that(found == reference.num, "a trace is missing");
     for (i = 0; i < reference.num; i++)
-        must(seen[i], "a trace is missing");
+        assert_that(seen[i], "a trace is missing");
 }
 
 static void *begin(struct sfu_depot *depot, size_t bytes, size_t off, uint64_t base)
@@ -147,15 +138,14 @@ static void *begin(struct sfu_depot *depot, size_t bytes, size_t off, uint64_t b
     uint8_t *memory = malloc(bytes + off);
     size_t table = 8;
 
-    if (memory == NULL)
-        exit(1);
+    assert_non_null(memory);
     memset(memory, 0xa5, bytes + off);
     memset(&reference, 0, sizeof reference);
     while (table * 2 <= bytes / 16)
         table *= 2;
     reference.base = base;
     reference.room = bytes / 8 * 8 - table;
-    must(sfu_depot_init(depot, memory + off, bytes, base), "there is memory enough");
+    assert_that(sfu_depot_init(depot, memory + off, bytes, base), "there is memory enough");
     return memory;
 }
 
@@ -202,7 +192,7 @@ static void random_round(uint64_t seed)
             struct trace *which = &reference.traces[below(&seed, reference.num)];
             int64_t weight = (int64_t)below(&seed, 1000) - 500;
 
-            must(sfu_depot_weigh(&depot, which->handle, weight), "a handle is not known");
+            assert_that(sfu_depot_weigh(&depot, which->handle, weight), "a handle is not known");
             which->weight += weight;
         }
         if (below(&seed, 300) == 0)
@@ -212,7 +202,8 @@ static void random_round(uint64_t seed)
             reference.num = reference.taken = 0;
             reference.lost = 0;
             reference.lost_weight = 0;
-            must(sfu_depot_next(&depot, 0) == 0 && depot.lost == 0 && depot.lost_weight == 0, "something is left");
+            assert_that(sfu_depot_next(&depot, 0) == 0 && depot.lost == 0 && depot.lost_weight == 0,
+                        "something is left");
         }
     }
     compare(&depot);
@@ -234,32 +225,34 @@ static void fill(size_t bytes, size_t off, size_t length, bool far)
         add(&depot, pcs[i], length, 1);
         more += depot.lost > 0;
     }
-    must(more == 3, "it is never full");
+    assert_that(more == 3, "it is never full");
     if (reference.num > 0)
         add(&depot, reference.traces[0].pcs, length, 7);
     compare(&depot);
     free(memory);
 }
 
-static void every_size(void)
+static void test_every_size(void **state)
 {
     struct sfu_depot depot, before;
     uint64_t small[SFU_DEPOT_LEAST / 8];
     size_t bytes;
 
+    (void)state;
     for (bytes = SFU_DEPOT_LEAST; bytes < SFU_DEPOT_LEAST + 600; bytes++) {
         fill(bytes, bytes % 8 == 0 ? 0 : 8, 1 + bytes % 7, bytes % 3 == 0);
         fill(bytes + 5000, 0, 1 + bytes % MOST_PCS, bytes % 2 == 0);
     }
     memset(&depot, 0x5a, sizeof depot);
     before = depot;
-    must(!sfu_depot_init(&depot, small, SFU_DEPOT_LEAST - 1, 0), "too little memory was taken");
-    must(!sfu_depot_init(&depot, (char *)small + 1, SFU_DEPOT_LEAST, 0), "memory was taken that is not aligned");
-    must(memcmp(&depot, &before, sizeof depot) == 0, "a refused depot was changed");
+    assert_that(!sfu_depot_init(&depot, small, SFU_DEPOT_LEAST - 1, 0), "too little memory was taken");
+    assert_that(!sfu_depot_init(&depot, (char *)small + 1, SFU_DEPOT_LEAST, 0),
+                "memory was taken that is not aligned");
+    assert_that(memcmp(&depot, &before, sizeof depot) == 0, "a refused depot was changed");
 }
 
 /* Lengths for which there is no memory, and handles that are none. */
-static void hostile(void)
+static void test_hostile(void **state)
 {
     static uint64_t longest[SFU_DEPOT_PCS + 1], wide[SFU_DEPOT_PCS], pcs[SFU_DEPOT_PCS + 1];
     const size_t lengths[] = {SFU_DEPOT_PCS + 1, SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4 + 2,
@@ -268,6 +261,7 @@ static void hostile(void)
     void *memory = begin(&depot, 40000, 0, 0);
     uint64_t i;
 
+    (void)state;
     for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         add(&depot, longest, lengths[i], 1);
     add(&depot, longest, SFU_DEPOT_PCS, 1);
@@ -276,17 +270,18 @@ static void hostile(void)
     add(&depot, wide, SFU_DEPOT_PCS, 1); /* has no room */
     add(&depot, NULL, 0, 1);
     compare(&depot);
-    must(depot.lost == 8, "all that is too long is lost, and what has no room");
+    assert_that(depot.lost == 8, "all that is too long is lost, and what has no room");
     for (i = 0; i <= UINT32_MAX; i += i < 10000 ? 1 : 99991) {
         int64_t weight;
         size_t count = sfu_depot_get(&depot, (uint32_t)i, 0, pcs, SFU_DEPOT_PCS, &weight);
 
-        must(i < 40000 / 8 || (count == 0 && weight == 0), "there is something outside of the memory");
-        must(i < 40000 / 8 || !sfu_depot_weigh(&depot, (uint32_t)i, 1), "a weight outside of the memory");
-        must(i < 40000 / 8 || sfu_depot_next(&depot, (uint32_t)i) == 0, "something comes behind it");
+        assert_that(i < 40000 / 8 || (count == 0 && weight == 0), "there is something outside of the memory");
+        assert_that(i < 40000 / 8 || !sfu_depot_weigh(&depot, (uint32_t)i, 1), "a weight outside of the memory");
+        assert_that(i < 40000 / 8 || sfu_depot_next(&depot, (uint32_t)i) == 0, "something comes behind it");
     }
-    must(depot.lost_weight == 8 && !sfu_depot_weigh(&depot, 0, -3) && depot.lost_weight == 5 && depot.lost == 8,
-         "0 is the handle of what was lost");
+    assert_that(depot.lost_weight == 8 && !sfu_depot_weigh(&depot, 0, -3) && depot.lost_weight == 5 &&
+                    depot.lost == 8,
+                "0 is the handle of what was lost");
     free(memory);
     memory = begin(&depot, SFU_DEPOT_LEAST, 0, 0); /* whatever stands there, nothing else is read */
     for (i = 0; i < 2 * SFU_DEPOT_LEAST; i++) {
@@ -299,7 +294,7 @@ static void hostile(void)
 }
 
 /* Hashes of 32 bits: among so many traces some have the same. */
-static void many(void)
+static void test_many(void **state)
 {
     const size_t bytes = (size_t)16 << 20;
     void *memory = malloc(bytes);
@@ -307,44 +302,43 @@ static void many(void)
     uint64_t i, pcs[2], got[2], seed = 1;
     int64_t weight;
 
-    if (memory == NULL || !sfu_depot_init(&depot, memory, bytes, 0))
-        exit(1);
+    (void)state;
+    assert_non_null(memory);
+    assert_true(sfu_depot_init(&depot, memory, bytes, 0));
     for (i = 0; i < 400000; i++) {
         uint32_t handle;
 
         pcs[0] = 0x1000 + i;
         pcs[1] = random64(&seed) % (1 << 20);
         handle = sfu_depot_add(&depot, pcs, 2, (int64_t)i);
-        must(handle != 0 && sfu_depot_get(&depot, handle, 0, got, 2, &weight) == 2 && got[0] == pcs[0] &&
-                 got[1] == pcs[1] && weight == (int64_t)i,
-             "a trace got the handle of another one");
+        assert_that(handle != 0 && sfu_depot_get(&depot, handle, 0, got, 2, &weight) == 2 && got[0] == pcs[0] &&
+                        got[1] == pcs[1] && weight == (int64_t)i,
+                    "a trace got the handle of another one");
     }
     free(memory);
 }
 
-static int result(const char *name)
+static unsigned long rounds = 200, round_number;
+
+static void test_random(void **state)
 {
-    printf("%s %s%s%s\n", failed == NULL ? "ok" : "not ok", name, failed == NULL ? "" : ": ",
-           failed == NULL ? "" : failed);
-    return failed != NULL;
+    (void)state;
+    for (unsigned long i = 0; i < rounds; i++) {
+        round_number = i;
+        random_round(i * 1000003);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 0) : 200, i;
+    static const struct check_test tests[] = {CHECK(test_random), CHECK(test_every_size), CHECK(test_hostile),
+                                              CHECK(test_many)};
+    int failed;
 
-    for (i = 0; i < rounds && failed == NULL; i++)
-        random_round(i * 1000003);
-    if (failed != NULL)
-        printf("# round %lu\n", i - 1);
-    if (result("random traces") != 0)
-        return 1;
-    every_size();
-    if (result("full at each size") != 0)
-        return 1;
-    hostile();
-    if (result("hostile lengths and handles") != 0)
-        return 1;
-    many();
-    return result("different traces with one hash");
+    if (argc > 1)
+        rounds = strtoul(argv[1], NULL, 0);
+    failed = check_run(NULL, tests);
+    if (failed != 0)
+        printf("# random round %lu\n", round_number);
+    return failed;
 }

@@ -9,20 +9,13 @@
 #include <string.h>
 
 #include "sfu_depot_print.h"
+#include "test/lib/check.h"
 #include "trace/trace_log.h"
 
 enum { TRACES = 60, MOST_PCS = 200, ROUNDS = 300 };
 
 static char text[1 << 22];
 static size_t size;
-static const char *failed;
-
-static void must(bool good, const char *what)
-{
-    if (!good && failed == NULL)
-        failed = what;
-}
-
 static void put(void *ctx, char c)
 {
     (void)ctx;
@@ -52,15 +45,15 @@ static void read_text(struct depot_dump *dump)
     while (at < size) {
         size_t length = strcspn(text + at, "\n");
 
-        must(length <= 80, "a line is too long");
+        assert_that(length <= 80, "a line is too long");
         snprintf(line, sizeof line, "[%8u.123] %.*s", (unsigned)at, (int)length, text + at);
-        must(event != DEPOT_DONE, "something follows the end");
+        assert_that(event != DEPOT_DONE, "something follows the end");
         event = depot_line(dump, line, strlen(line));
-        must(event != DEPOT_OTHER, "a line is not known");
+        assert_that(event != DEPOT_OTHER, "a line is not known");
         at += length + 1;
     }
-    must(event == DEPOT_DONE && !dump->open && dump->bad == 0 && dump->cut == 0 && dump->missing == 0,
-         "a dump is not complete");
+    assert_that(event == DEPOT_DONE && !dump->open && dump->bad == 0 && dump->cut == 0 && dump->missing == 0,
+                "a dump is not complete");
 }
 
 /* Each trace of the depot that weighs something is the next of the dump. */
@@ -77,14 +70,12 @@ static void compare(const struct depot_dump *dump)
 
         if (weight == 0)
             continue;
-        must(found < dump->num_traces && t->weight == weight && t->count == count &&
-                 (count == 0 || memcmp(dump->pcs + t->first, pcs, 8 * count) == 0),
-             "another trace");
-        if (failed != NULL)
-            return;
+        assert_that(found < dump->num_traces && t->weight == weight && t->count == count &&
+                        (count == 0 || memcmp(dump->pcs + t->first, pcs, 8 * count) == 0),
+                    "another trace");
         found++;
     }
-    must(found == dump->num_traces, "more traces");
+    assert_that(found == dump->num_traces, "more traces");
 }
 
 static void one_round(uint64_t seed)
@@ -98,7 +89,7 @@ static void one_round(uint64_t seed)
     struct depot_dump dump;
     unsigned i, k;
 
-    must(sfu_depot_init(&depot, memory, sizeof memory, bases[seed % 3]), "there is room");
+    assert_that(sfu_depot_init(&depot, memory, sizeof memory, bases[seed % 3]), "there is room");
     for (i = 0; i < TRACES; i++) {
         size_t count = random64(&seed) % (i % 10 == 0 ? MOST_PCS : 20);
 
@@ -122,24 +113,24 @@ static void one_round(uint64_t seed)
     sfu_depot_print(&panic, &depot, &report);
     read_text(&dump);
     compare(&dump);
-    must(strcmp(dump.unit, report.unit != NULL ? report.unit : "samples") == 0, "another unit");
-    must(strcmp(dump.name, report.name != NULL ? report.name : "") == 0, "another name");
-    must(dump.exact == report.exact && dump.rate == report.rate && dump.idle == (int64_t)report.idle,
-         "another number");
-    must(dump.lost == (int64_t)report.not_kept + depot.lost_weight, "another weight of lost ones");
-    must(dump.has_slide == (panic.slide != 0) && dump.slide == panic.slide && dump.base == depot.base,
-         "an address");
-    must(dump.num_places == report.num_places, "another number of places");
-    for (i = 0; i < dump.num_places && failed == NULL; i++)
-        must(dump.places[i].addr == places[i].addr && strcmp(dump.places[i].name, places[i].name) == 0 &&
-                 strcmp(dump.places[i].image, places[i].image != NULL ? places[i].image : "") == 0,
-             "another place");
-    must(dump.id_size == (report.build_id != NULL ? 4 : 0) && memcmp(dump.id, note + 16, dump.id_size) == 0,
-         "another build ID");
+    assert_that(strcmp(dump.unit, report.unit != NULL ? report.unit : "samples") == 0, "another unit");
+    assert_that(strcmp(dump.name, report.name != NULL ? report.name : "") == 0, "another name");
+    assert_that(dump.exact == report.exact && dump.rate == report.rate && dump.idle == (int64_t)report.idle,
+                "another number");
+    assert_that(dump.lost == (int64_t)report.not_kept + depot.lost_weight, "another weight of lost ones");
+    assert_that(dump.has_slide == (panic.slide != 0) && dump.slide == panic.slide && dump.base == depot.base,
+                "an address");
+    assert_that(dump.num_places == report.num_places, "another number of places");
+    for (i = 0; i < dump.num_places; i++)
+        assert_that(dump.places[i].addr == places[i].addr && strcmp(dump.places[i].name, places[i].name) == 0 &&
+                        strcmp(dump.places[i].image, places[i].image != NULL ? places[i].image : "") == 0,
+                    "another place");
+    assert_that(dump.id_size == (report.build_id != NULL ? 4 : 0) && memcmp(dump.id, note + 16, dump.id_size) == 0,
+                "another build ID");
     depot_clear(&dump);
 }
 
-/* Whatever stands in the memory of a depot, printing it ends. */
+/* Whatever stands in the memory of a depot, printing it ends. What it prints need not be right. */
 static void broken(uint64_t seed)
 {
     const struct sfu_depot_report report = {0};
@@ -155,29 +146,34 @@ static void broken(uint64_t seed)
     depot_clear(&dump);
 }
 
-int main(int argc, char **argv)
+static const char *output; /* a file for the last dump, or NULL */
+
+static void test_print(void **state)
 {
-    unsigned i;
-
-    for (i = 0; i < ROUNDS && failed == NULL; i++)
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++)
         one_round(i);
-    if (argc > 1 && failed == NULL) {
-        FILE *file = fopen(argv[1], "w");
+    if (output != NULL) {
+        FILE *file = fopen(output, "w");
 
-        must(file != NULL && fwrite(text, 1, size, file) == size && fclose(file) == 0,
-             "the file cannot be written");
+        assert_true(file != NULL && fwrite(text, 1, size, file) == size && fclose(file) == 0);
     }
-    printf("%s print%s%s\n", failed == NULL ? "ok" : "not ok", failed == NULL ? "" : ": ",
-           failed == NULL ? "" : failed);
-    if (failed != NULL)
-        return 1;
-    for (i = 0; i < ROUNDS && failed == NULL; i++) {
+}
+
+static void test_broken(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
         one_round(i);
-        failed = NULL;
         memory[i % 100] = 3;
         broken(i);
     }
-    printf("%s print a broken depot%s%s\n", failed == NULL ? "ok" : "not ok", failed == NULL ? "" : ": ",
-           failed == NULL ? "" : failed);
-    return failed != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct check_test tests[] = {CHECK(test_print), CHECK(test_broken)};
+
+    output = argc > 1 ? argv[1] : NULL;
+    return check_run(NULL, tests);
 }

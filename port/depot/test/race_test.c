@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * race_test [HOW]: adds that meet adds. Threads put the same traces into one depot at the same time, while signals
+ * Adds that meet adds. Threads put the same traces into one depot at the same time, while signals
  * interrupt them and do so too; one thread reads all along. Then, on x86_64, the CPU's trap flag brings a signal at
  * every instruction of an add or a clear: its handler adds the same trace or another one, as an NMI does. In the
- * end each trace must be there once, whole, with the sum of all weights whose add has returned a handle. HOW stands
- * behind the names of tests.
+ * end each trace must be there once, whole, with the sum of all weights whose add has returned a handle.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,6 +14,7 @@
 #include <string.h>
 
 #include "sfu_depot.h"
+#include "test/lib/check.h"
 
 enum { THREADS = 3, TRACES = 400, MOST_PCS = 12, ROUNDS = 40, MEMORY = 48 * 1024, TRAP_FLAG = 0x100 };
 #define BASE UINT64_C(0xffffffff81000000)
@@ -243,39 +243,53 @@ static void run_steps_of_clear(void)
 }
 #endif
 
-static int result(const char *how, const char *name)
+/* ---- Tests ---- */
+
+/* What a thread or a handler has found. */
+static void assert_none_failed(void)
 {
-    printf("%s %s%s%s%s\n", failed == NULL ? "ok" : "not ok", name, how, failed == NULL ? "" : ": ",
-           failed == NULL ? "" : failed);
-    return failed != NULL;
+    if (failed != NULL)
+        check_fail(__FILE__, __LINE__, "%s", failed);
 }
 
-int main(int argc, char **argv)
+static void test_threads_and_signals(void **state)
 {
-    const char *how = argc > 1 ? argv[1] : "";
     struct sigaction action;
-    unsigned i;
 
+    (void)state;
     memset(&action, 0, sizeof action);
     action.sa_handler = interrupt;
     sigaction(SIGUSR1, &action, NULL);
-    for (i = 0; i < 20 && failed == NULL; i++) {
+    for (unsigned i = 0; i < 20; i++) {
         make_traces(i);
         run_threads(i % 2 == 0 ? MEMORY : MEMORY / 4);
+        assert_none_failed();
     }
-    if (result(how, "threads and signals") != 0)
-        return 1;
+}
+
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    for (i = 0; i < 2 && failed == NULL; i++) {
+static void test_every_instruction(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
         make_traces(i);
         run_steps(i % 2 == 0 ? MEMORY : MEMORY / 4);
         run_steps_of_clear();
+        assert_none_failed();
     }
-    printf("# %lu interrupts\n", interrupts);
-    if (interrupts < 100 * TRACES)
-        failed = "hardly an instruction was interrupted";
-    return result(how, "an interrupt at every instruction");
-#else
-    return 0;
+    check_say("%lu interrupts", interrupts);
+    assert_that(interrupts >= 100 * TRACES, "hardly an instruction was interrupted");
+}
 #endif
+
+int main(void)
+{
+    static const struct check_test tests[] = {
+        CHECK(test_threads_and_signals),
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+        CHECK(test_every_instruction),
+#endif
+    };
+
+    return check_run(NULL, tests);
 }

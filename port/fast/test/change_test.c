@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "table.h"
+#include "test/lib/check.h"
 
 enum { CODE = 0x50000, CODE_SIZE = 0x1000, FIXED = 0x10000, WORDS = 400, THREADS = 2, VARIANTS = 4, MEMORY = 8 };
 
@@ -25,7 +26,7 @@ static struct sfu_fast_image *order[MEMORY];
 static uint64_t cache[128]; /* 1 KiB: entries move all the time */
 static uint64_t stack[WORDS];
 static struct piece fixed, pieces[MEMORY], far, front;
-static unsigned failures;
+static int stop; /* threads that trace */
 
 /* ABIs with a link register have the RA below the CFA, too, so that one rule fits all. */
 static void add_piece(struct piece *p, uint64_t addr, int64_t code, unsigned words)
@@ -43,11 +44,8 @@ static void add_piece(struct piece *p, uint64_t addr, int64_t code, unsigned wor
         ROW(&p->build, 0, BASE_SP, c, -8);
     build_end(&p->build);
     p->words = words;
-    if (sfu_add(&list, &p->section, 1, p->build.bytes, p->build.size, addr) != SFU_OK ||
-        sfu_fast_add(&fast, &p->image, 1, list) != SFU_OK) {
-        printf("not ok sections that come and go: no section\n");
-        exit(1);
-    }
+    assert_int_equal(sfu_add(&list, &p->section, 1, p->build.bytes, p->build.size, addr), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &p->image, 1, list), SFU_OK);
 }
 
 /* Each word of the stack is a return address of its own, into CODE. */
@@ -79,7 +77,7 @@ static struct sfu_registers top_at(unsigned word)
 }
 
 /* A trace is the core's. Nothing may change meanwhile. */
-static void check(const char *name, struct sfu_target *t, const struct sfu_registers *top)
+static void check(struct sfu_target *t, const struct sfu_registers *top)
 {
     uint64_t got[MAX_PCS], want[MAX_PCS];
     size_t got_count, want_count;
@@ -88,18 +86,9 @@ static void check(const char *name, struct sfu_target *t, const struct sfu_regis
 
     if (code == want_code && got_count == want_count && memcmp(got, want, got_count * 8) == 0)
         return;
-    if (failures == 0) {
-        printf("not ok %s: a trace is not the core's\n", name);
-        explain_trace(t, top, 0, got, got_count, code, want, want_count, want_code);
-    }
-    failures++;
-}
-
-static bool result(const char *name)
-{
-    if (failures == 0)
-        printf("ok %s\n", name);
-    return failures == 0;
+    explain_trace(t, top, 0, got, got_count, code, want, want_count, want_code);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    check_fail(__FILE__, __LINE__, "a trace is not the core's");
 }
 
 /* ---- A trace that outlasts changes ---- */
@@ -151,7 +140,7 @@ static void change(unsigned times)
 
 /* A trace begins after BEFORE changes, while a section is there that then goes; it puts that section's rules into the
  * cache, late. AFTER further changes, another section has its place. */
-static void test_outlasts(unsigned before, unsigned after)
+static void outlasts(unsigned before, unsigned after)
 {
     struct sfu_target t;
     struct sfu_registers top = top_at(1);
@@ -173,17 +162,18 @@ static void test_outlasts(unsigned before, unsigned after)
     add_piece(&pieces[1], 0x200000, CODE, 3);
     change(after - after / 2);
     t = target_of();
-    check("a trace that outlasts changes", &t, &top);
+    check(&t, &top);
 }
 
 /* ---- Sums that wrap ---- */
 
-static void test_wraps(void)
+static void test_wraps(void **state)
 {
     struct sfu_registers top;
     struct sfu_target t;
     unsigned at;
 
+    (void)state;
     memset(&fast, 0, sizeof fast);
     add_piece(&pieces[0], 0x200000, CODE, 2);
     fill_stack();
@@ -193,15 +183,14 @@ static void test_wraps(void)
         t.stack.high = UINT64_MAX;
         top = top_at(0);
         top.sp = UINT64_MAX - (UINT64_C(1) << at) + 1;
-        check("sums that wrap", &t, &top);
+        check(&t, &top);
         top.fp = top.sp;
-        check("sums that wrap", &t, &top);
+        check(&t, &top);
     }
 }
 
 /* ---- Threads ---- */
 
-static int stop;
 static uint64_t epochs[THREADS]; /* odd while a trace runs */
 
 static void *tracer(void *number)
@@ -236,7 +225,9 @@ static void wait_for_traces(void)
     }
 }
 
-static void test_threads(const char *name, unsigned changes, bool ordered)
+static unsigned changes = 2000;
+
+static void threads_trace(bool ordered)
 {
     pthread_t threads[THREADS];
     uint64_t seed = 1;
@@ -250,7 +241,7 @@ static void test_threads(const char *name, unsigned changes, bool ordered)
     stop = 0;
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, tracer, (void *)(uintptr_t)i);
-    for (i = 0; i < changes && failures == 0; i++) {
+    for (i = 0; i < changes; i++) {
         struct piece *p = &pieces[i % MEMORY];
         struct sfu_registers top = top_at(below(&seed, WORDS / 2));
         struct sfu_target t;
@@ -259,7 +250,7 @@ static void test_threads(const char *name, unsigned changes, bool ordered)
             wait_for_traces();
         add_piece(p, 0x200000, CODE, 2 + below(&seed, VARIANTS));
         t = target_of();
-        check(name, &t, &top);
+        check(&t, &top);
         if (i % MEMORY == 0) { /* what goes is behind another, which traces have begun with */
             add_piece(&front, 0x900000, 0x910000, 2);
             for (unsigned n = 0; n < 2; n++)
@@ -267,7 +258,7 @@ static void test_threads(const char *name, unsigned changes, bool ordered)
         }
         (void)sfu_fast_remove(&fast, &p->image, 1);
         t = target_of();
-        check(name, &t, &top);
+        check(&t, &top);
         if (i % MEMORY == 0)
             (void)sfu_fast_remove(&fast, &front.image, 1);
     }
@@ -276,29 +267,37 @@ static void test_threads(const char *name, unsigned changes, bool ordered)
         void *wrong;
 
         pthread_join(threads[i], &wrong);
-        if (wrong != NULL) {
-            printf("not ok %s: frames by no rule that ever was\n", name);
-            failures++;
-        }
+        assert_that(wrong == NULL, "frames by no rule that ever was");
     }
+}
+
+static void test_outlasts(void **state)
+{
+    (void)state;
+    fill_stack();
+    for (unsigned before = 0; before < 10; before++)
+        for (unsigned after = 0; after < 18; after++)
+            outlasts(before, after);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    threads_trace(false);
+}
+
+static void test_threads_in_order(void **state)
+{
+    (void)state;
+    threads_trace(true);
 }
 
 int main(int argc, char **argv)
 {
-    unsigned changes = argc > 1 ? (unsigned)strtoull(argv[1], NULL, 0) : 2000, i;
+    static const struct check_test tests[] = {CHECK(test_outlasts), CHECK(test_wraps), CHECK(test_threads),
+                                              CHECK(test_threads_in_order)};
 
-    fill_stack();
-    for (i = 0; i < 10; i++)
-        for (unsigned after = 0; after < 18; after++)
-            test_outlasts(i, after);
-    if (!result("a trace that outlasts changes"))
-        return 1;
-    test_wraps();
-    if (!result("sums that wrap"))
-        return 1;
-    test_threads("traces while sections come and go", changes, false);
-    if (!result("traces while sections come and go"))
-        return 1;
-    test_threads("traces while sections come and go, in order", changes, true);
-    return result("traces while sections come and go, in order") ? 0 : 1;
+    if (argc > 1)
+        changes = (unsigned)strtoul(argv[1], NULL, 0);
+    return check_run(NULL, tests);
 }

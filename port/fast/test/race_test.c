@@ -12,6 +12,7 @@
 #include <ucontext.h>
 
 #include "table.h"
+#include "test/lib/check.h"
 
 enum { STACKS = 32, THREADS = 3, OTHERS = 100, TRAP_FLAG = 0x100, THREAD_TRACES = 50000, INTERRUPTED = 6 };
 
@@ -147,24 +148,17 @@ static void prepare(uint64_t seed)
     }
 }
 
-static bool result(const char *name)
+static void test_interrupted_traces(void **state)
 {
-    printf("%s %s%s\n", wrong == 0 ? "ok" : "not ok", name, wrong == 0 ? "" : ": traces differ from the core's");
-    return wrong == 0;
-}
-
-int main(void)
-{
-    pthread_t threads[THREADS], changer;
     struct sigaction action;
-    unsigned i;
 
+    (void)state;
     prepare(11);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = at_every_instruction;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &action, NULL);
-    for (i = 0; i < INTERRUPTED; i++) {
+    for (unsigned i = 0; i < INTERRUPTED; i++) {
         struct sfu_target t = target_of(&want[i % STACKS].stack);
 
         set_trap_flag(true);
@@ -175,13 +169,18 @@ int main(void)
             come_or_go();
         turn = 0;
     }
-    printf("# %llu interrupts\n", (unsigned long long)interrupts);
-    if (interrupts < 100 * INTERRUPTED) {
-        printf("not ok interrupted traces: hardly an instruction was interrupted\n");
-        return 1;
-    }
-    if (!result("interrupted traces"))
-        return 1;
+    check_say("%llu interrupts", (unsigned long long)interrupts);
+    assert_that(interrupts >= 100 * INTERRUPTED, "hardly an instruction was interrupted");
+    assert_that(wrong == 0, "traces differ from the core's");
+}
+
+static void test_traces_at_once(void **state)
+{
+    pthread_t threads[THREADS], changer;
+    unsigned i;
+
+    (void)state;
+    wrong = 0;
     prepare(12);
     pthread_create(&changer, NULL, changes, NULL);
     for (i = 0; i < THREADS; i++)
@@ -190,5 +189,12 @@ int main(void)
         pthread_join(threads[i], NULL);
     stop = 1;
     pthread_join(changer, NULL);
-    return result("traces at the same time") ? 0 : 1;
+    assert_that(wrong == 0, "traces differ from the core's");
+}
+
+int main(void)
+{
+    static const struct check_test tests[] = {CHECK(test_interrupted_traces), CHECK(test_traces_at_once)};
+
+    return check_run(NULL, tests);
 }

@@ -2,20 +2,16 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * What sfu_dump.c prints, trace_log.c reads: random words, of the shapes that have a notation of their own, and as many
- * places as a reader keeps. Prints a line for each test. SMALL: the same of sfu_dump_small.c, which has no places.
+ * places as a reader keeps. SMALL: the same of sfu_dump_small.c, which has no places.
  */
 #include "common/report.h"
 #include "sfu_dump.h"
+#include "test/lib/check.h"
 #include "trace/trace_log.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifndef SMALL
 #define SMALL 0
 #endif
-#define WRITER (SMALL ? "sfu_dump_small.c" : "sfu_dump.c")
 
 const char tool_name[] = "dump_round";
 
@@ -65,8 +61,8 @@ static uint64_t word(const uint64_t *words, unsigned i)
     }
 }
 
-/* Whether the words come back, as a program of ABI has them. */
-static bool comes_back(enum sfu_abi abi, const uint64_t *words, const struct sfu_dump_place *places, unsigned num)
+/* What comes back of WORDS and of the first NUM of PLACES, as a program of ABI has them. */
+static void comes_back(enum sfu_abi abi, const uint64_t *words, const struct sfu_dump_place *places, unsigned num)
 {
     const struct sfu_dump_stack memory = {BASE, WORDS, words};
     const struct sfu_dump what = {
@@ -78,35 +74,64 @@ static bool comes_back(enum sfu_abi abi, const uint64_t *words, const struct sfu
 
     log_dump_clear(&dump);
     sfu_dump_print(&panic, &what, &top);
-    if (event != DUMP_DONE || dump.num_words != WORDS || dump.missing != 0 || dump.lost != 0 ||
-        dump.num_places != num || dump.pc != top.pc || dump.sp != top.sp || dump.fp != top.fp)
-        return false;
-    for (i = 0; i < num; i++)
-        if (dump.places[i].addr != places[i].addr || strcmp(dump.places[i].name, places[i].name) != 0)
-            return false;
-    return true;
+    assert_int_equal(event, DUMP_DONE);
+    assert_true(dump.missing == 0 && dump.lost == 0);
+    assert_int_equal(dump.num_words, WORDS);
+    assert_int_equal(dump.num_places, num);
+    assert_true(dump.pc == top.pc && dump.sp == top.sp && dump.fp == top.fp);
+    for (i = 0; i < WORDS; i++) {
+        assert_int_equal(dump.words[i].addr, BASE + 8 * i);
+        assert_memory_equal(dump.words[i].bytes, &words[i], 8);
+    }
+    for (i = 0; i < num; i++) {
+        assert_int_equal(dump.places[i].addr, places[i].addr);
+        assert_string_equal(dump.places[i].name, places[i].name);
+    }
 }
 
-int main(void)
+static void random_words(uint64_t words[WORDS])
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        words[i] = word(words, i);
+}
+
+static void test_words(void **unused)
+{
+    uint64_t words[WORDS];
+
+    (void)unused;
+    for (unsigned n = 0; n < DUMPS; n++) {
+        random_words(words);
+        comes_back(SMALL || n % 2 == 0 ? SFU_AMD64 : SFU_S390X, words, NULL, 0);
+    }
+    log_dump_clear(&dump);
+}
+
+#if !SMALL
+static void test_places(void **unused)
 {
     static struct sfu_dump_place places[LOG_PLACES];
     uint64_t words[WORDS];
-    unsigned n, i, wrong = 0, wrong_places = 0;
 
-    for (i = 0; i < LOG_PLACES; i++)
+    (void)unused;
+    for (unsigned i = 0; i < LOG_PLACES; i++)
         places[i] = (struct sfu_dump_place){drawn(), "place", i % 2 != 0 ? "module.ko" : NULL};
-    for (n = 0; n < DUMPS; n++) {
-        for (i = 0; i < WORDS; i++)
-            words[i] = word(words, i);
-        if (!comes_back(SMALL || n % 2 == 0 ? SFU_AMD64 : SFU_S390X, words, places,
-                        SMALL ? 0 : n % (LOG_PLACES + 1)))
-            wrong_places++;
-        for (i = 0; i < WORDS && i < dump.num_words; i++)
-            wrong += dump.words[i].addr != BASE + 8 * i || memcmp(dump.words[i].bytes, &words[i], 8) != 0;
+    for (unsigned n = 0; n < DUMPS; n++) {
+        random_words(words);
+        comes_back(n % 2 == 0 ? SFU_AMD64 : SFU_S390X, words, places, n % (LOG_PLACES + 1));
     }
     log_dump_clear(&dump);
-    printf("%s%s: words, %u wrong\n", wrong == 0 ? "ok " : "not ok ", WRITER, wrong);
-    printf("%s%s: registers and places, %u dumps wrong\n", wrong_places == 0 ? "ok " : "not ok ", WRITER,
-           wrong_places);
-    return wrong + wrong_places != 0;
+}
+#endif
+
+int main(void)
+{
+    static const struct check_test tests[] = {
+        CHECK(test_words),
+#if !SMALL
+        CHECK(test_places),
+#endif
+    };
+
+    return check_run(NULL, tests);
 }

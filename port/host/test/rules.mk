@@ -306,7 +306,7 @@ CHECK += host-trace-dump
 $(HOST)/dump_round_small: DUMP_FLAGS := -DSMALL
 $(HOST)/dump_round: port/print/sfu_dump.c
 $(HOST)/dump_round_small: port/print/sfu_dump_small.c
-$(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c port/print/sfu_dump.h \
+$(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c test/lib/check.c port/print/sfu_dump.h \
     port/host/trace/trace_log.c \
     port/host/trace/trace_log.h port/host/trace/trace_text.c port/host/trace/trace_abi.c port/host/common/abi.c \
     $(addprefix port/host/common/,image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c report.c) sfu.c
@@ -314,7 +314,8 @@ $(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c port/pr
 	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined $(DUMP_FLAGS) -I. -Iport/host \
 	    -Iport/print $(filter %.c,$^) -lelf -o $@
 suite-host-trace-dump: $(HOST)/dump_round $(HOST)/dump_round_small
-	@test/run.sh host-trace-dump sh -ec '$(HOST)/dump_round; $(HOST)/dump_round_small'
+	@test/run.sh host-trace-dump sh -ec 'test/lib/check.sh sfu_dump.c $(HOST)/dump_round; \
+	    test/lib/check.sh sfu_dump_small.c $(HOST)/dump_round_small'
 
 CHECK += host-trace-folded
 .PHONY: suite-host-trace-folded

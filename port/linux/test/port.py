@@ -65,7 +65,8 @@ LOADERS = {'x86_64': '/lib64/ld-linux-x86-64.so.2', 'aarch64': '/lib/ld-linux-aa
            's390x': '/lib/ld64.so.1'}
 LIBC_FLAGS = ('-g -fomit-frame-pointer -fasynchronous-unwind-tables -Wall -Wextra -I. -Iport/print -Iport/linux '
               '-Wa,--gsframe').split()
-LIBC_SOURCES = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/restorer.S', 'port/linux/test/libc.c']
+LIBC_SOURCES = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/restorer.S', 'port/linux/test/libc.c',
+                'test/lib/check.c']
 HEADERS = ['sfu.h', 'arch/sfu_arch.h', 'port/linux/sfu_linux.h', 'port/print/sfu_print.h']
 
 ANY = None
@@ -198,7 +199,7 @@ def check_libc(abi, flags, out):
     log = ''.join(said for _, said in made) or run(command + flags + [name for name, _ in made] + ['-o', out])
     emulator = ABIS[abi][1] and ABIS[abi][1] + ['-L', LIBC[abi]]
     result = log or run(emulator + [out])
-    return None if result == 'ok libc\n' else ' '.join(result.split())
+    return None if result == '1..1\nok test_signal\n' else ' '.join(result.split())
 
 
 def check_relocated(abi, flags, out):
@@ -394,6 +395,7 @@ def riscv(abi, folder, sfu_trace):
 
 def main():
     abi, sfu_trace = sys.argv[1:]
+    os.environ.pop('T', None)  # a program of check.h would take it for the name of one of its tests
     folder = f'build/port/{abi}'
     os.makedirs(folder, exist_ok=True)
     if abi.startswith('riscv'):

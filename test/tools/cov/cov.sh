@@ -21,7 +21,7 @@ program() {
     "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit -Itest/vectors "$@" "$build/sfu.o" \
         --coverage -o "$build/$name"
 }
-shared='fuzz/harness.c test/lib/table.c'
+shared='fuzz/harness.c test/lib/table.c test/lib/check.c'
 unit="$(find test/unit -name '*.c') test/lib/check.c"
 for harness in section walk differ; do
     # shellcheck disable=SC2086  # words
