@@ -100,9 +100,14 @@ cat >"$out/check.c" <<'END'
 #include <stdlib.h>
 static void fails(void **state) { int two = 2; (void)state; assert_int_equal(two, 3); }
 static void crashes(void **state) { (void)state; abort(); }
-int main(void)
+static void input(void *size) { check_say("%d bytes", *(int *)size); assert_that(*(int *)size < 9, "too large"); }
+int main(int argc, char **argv)
 {
     static const struct check_test tests[] = {CHECK(fails), CHECK(crashes)};
+    int small = 8, large = 9;
+    (void)argv;
+    if (argc > 1)
+        return check_case("a small one", input, &small) + check_case("a large one", input, &large);
     return check_run("f", tests);
 }
 END
@@ -110,6 +115,25 @@ cc -I. "$out/check.c" test/lib/check.c -o "$out/check"
 is 'an assertion says its condition, a crash its test' \
     "$(test/lib/check.sh x "$out/check" | sed 's/check.c:[0-9]*/LINE/' | tr '\n' ';')" \
     'not ok x: f: fails: LINE: two == 3: 0x2, 0x3;not ok x: f: crashes: signal 6;'
+is 'a test of an input has its name, and says why' \
+    "$("$out/check" cases | sed 's/check.c:[0-9]*/LINE/' | tr '\n' ';')" \
+    'ok a small one: 8 bytes;not ok a large one: LINE: too large: *(int *)size < 9;'
+
+# Tests in Python: what they say, and the status of the program.
+python() {
+    {
+        printf '%s\n' 'import sys' 'sys.path.insert(0, "test/lib")' 'from check import *' \
+            'def fails(): must(1 > 2, "why")' "$1" 'finish()' | python3 - 2>&1 || echo failed
+    } | tr '\n' ';'
+}
+is 'a test in Python passes' "$(python 'test("a", lambda: "two rows"); test("b", lambda: None)')" 'ok a: two rows;ok b;'
+is 'a test in Python fails' "$(python 'test("a", fails); test("b", lambda: None)')" 'not ok a: why;ok b;failed;'
+is 'tests in Python fail in their order' \
+    "$(python 'tests_at_once([("a", fails), ("b", lambda: None), ("c", fails)])')" \
+    'not ok a: why;ok b;not ok c: why;failed;'
+is 'a fault in a test in Python fails it, and says where' \
+    "$(python 'test("a", lambda: {}["key"]); test("b", lambda: None)' | sed 's/^#.*;not ok/#;not ok/')" \
+    "#;not ok a: KeyError('key');ok b;failed;"
 
 # Every suite of this tree is run by run.sh, whose status is that of its recipe, and README.md knows it.
 if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi

@@ -36,7 +36,7 @@ suite-changing: $(FAULTS_BUILD)/seeds $(CHANGING)
 
 $(FAULTS_BUILD)/changing-%: test/hostile/changing.c test/lib/check.c test/lib/check.h sfu.c sfu.h test/hostile/rules.mk
 	@mkdir -p $(@D)
-	$(firstword $(subst -, ,$*)) -std=gnu99 $(WARN) -I. -$(lastword $(subst -, ,$*)) -o $@ test/hostile/changing.c test/lib/check.c sfu.c
+	$(firstword $(subst -, ,$*)) -std=gnu99 $(WARN) -I. -$(lastword $(subst -, ,$*)) -o $@ $(filter %.c,$^)
 endif
 
 ## [record] seeds: makes test/hostile/seeds/seeds.txt anew, with the assemblers

@@ -76,7 +76,8 @@ def main():
                 continue
             what, command = re.fullmatch(r"without ([^:]*): (.*)", line).groups()
             test(f"{name} without {what}", needed, model, f"{name} without {what}", command)
-    test("models that are read", must, number == len(re.findall("^exists ", text, re.MULTILINE)) > 0, f"{FILE}: {number}")
+    there = len(re.findall("^exists ", text, re.MULTILINE))
+    test("models that are read", must, number == there > 0, f"{FILE}: {number} of {there}")
 
 
 main()
