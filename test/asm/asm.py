@@ -13,6 +13,9 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, finish, must, result_of, test  # noqa: E402
+
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 EMULATOR = {"x86_64": [], "aarch64": ["qemu-aarch64"], "s390x": ["qemu-s390x"]}
 # What the psABIs and the instructions of functions.S say of CFA, FP and RA behind each of them.
@@ -77,7 +80,7 @@ class Bench:
     def must(self, *command):
         status, said = self.run(*command)
         if status != 0:
-            raise ValueError(f"{' '.join(command[:1])}: {said[-300:]!r}")
+            raise Wrong(f"{' '.join(command[:1])}: {said[-300:]!r}")
         return said
 
     def compiler(self, *arguments):
@@ -98,8 +101,7 @@ class Bench:
 
 
 def equal(got, wanted, what):
-    if got != wanted:
-        raise ValueError(f"{what}: {got!r} instead of {wanted!r}")
+    must(got == wanted, f"{what}: {got!r} instead of {wanted!r}")
 
 
 def test_rows(bench):
@@ -164,13 +166,12 @@ def test_end(bench):
         equal((status != 0, sentence in said), (True, True), f"END is '{way[1]}': {said}")
 
 
-def test_walk(bench):
+def build_walk(bench):
     bench.must(*bench.compiler("-std=gnu99", "-O2", "-g", "-static", "-fasynchronous-unwind-tables",
                                "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/asm/walk.c",
                                "test/asm/functions.S",
                                "port/linux/sfu_linux.c", "port/linux/restorer.S", "sfu.c", "test/lib/check.c",
                                "-o", bench.path("walk")))
-    return bench.run("env", "-u", "T", *EMULATOR[bench.cpu], bench.path("walk"))  # T is that of this suite's tests
 
 
 # RISC-V and the CPUs of 32 bits, whose tables no assembler writes: what readelf reads in .eh_frame, and the bytes of a
@@ -362,12 +363,8 @@ def own_trap(bench, own):
 def own_tables(tc, directory):
     for cpu, own in OWN.items():
         code = [test_own_code] if "word" in own else []
-        for test in (test_own_rows, *code, test_own_no_asm, test_own_end):
-            try:
-                test(Bench(tc, cpu, directory), own)
-                print(f"ok {cpu} {test.__name__[9:]}")
-            except (ValueError, AttributeError, IndexError, OSError, KeyError, struct.error) as wrong:
-                print(f"not ok {cpu} {test.__name__[9:]}: {wrong!r}".replace("\n", " "))
+        for function in (test_own_rows, *code, test_own_no_asm, test_own_end):
+            test(f"{cpu} {function.__name__[9:]}", function, Bench(tc, cpu, directory), own)
 
 
 # ---- mutants ----
@@ -375,11 +372,10 @@ def own_tables(tc, directory):
 def noticed(tc, directory):
     """Which test fails, or None."""
     for cpu in ("riscv64", "riscv32", "riscv32e"):
-        for test in (test_own_rows, test_own_code, test_own_no_asm, test_own_end):
-            try:
-                test(Bench(tc, cpu, directory), OWN[cpu])
-            except (ValueError, AttributeError, IndexError, OSError, KeyError, struct.error):
-                return f"{cpu} {test.__name__[9:]}"
+        for function in (test_own_rows, test_own_code, test_own_no_asm, test_own_end):
+            good, _ = result_of("", function, Bench(tc, cpu, directory), OWN[cpu])
+            if not good:
+                return f"{cpu} {function.__name__[9:]}"
     return None
 
 
@@ -418,20 +414,12 @@ def main():
         return
     own_tables(tc, directory)
     for cpu in CC:
-        for test in (test_rows, test_no_asm, test_one_file, test_end, test_walk):
-            bench = Bench(tc, cpu, directory)
-            try:
-                said = test(bench)
-            except (ValueError, AttributeError, IndexError, OSError, KeyError, subprocess.SubprocessError) as wrong:
-                print(f"not ok {cpu} {test.__name__[5:]}: {wrong!r}".replace("\n", " "))
-                continue
-            if said is None:
-                print(f"ok {cpu} {test.__name__[5:]}")
-            else:
-                status, lines = said
-                print(re.sub(r"(?m)^((?:not )?ok) ", rf"\1 {cpu} ", lines), end="")
-                if lines.count("ok ") != 4:
-                    print(f"not ok {cpu} walk: {lines.count('ok ')} results, status {status}")
+        for function in (test_rows, test_no_asm, test_one_file, test_end):
+            test(f"{cpu} {function.__name__[5:]}", function, Bench(tc, cpu, directory))
+        bench = Bench(tc, cpu, directory)
+        build_walk(bench)
+        subprocess.run(["test/lib/check.sh", f"{cpu} walk", *EMULATOR[cpu], bench.path("walk")], check=False)
+    finish()
 
 
 main()
