@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * compare NAME IMAGE TABLE: whether sfu finds in IMAGE's .sframe section what TABLE (of objdump.py)
- * says, at every PC. Prints one line, "ok NAME: what was compared" or "not ok NAME: the first
- * difference".
+ * says, at every PC. It is one test, NAME.
  */
 #include "loaded.h"
 #include "port/host/common/image.h"
+#include "test/lib/check.h"
 #include "test/lib/rows.h"
 #include "sfu.h"
 
@@ -401,24 +401,27 @@ static void run(const struct loaded *image, const struct table *table, struct co
     free(ordered);
 }
 
-int main(int argc, char **argv)
+/* ARGUMENT: the names of the image and of the table. */
+static void compare_image(void *argument)
 {
+    char **files = argument;
     struct loaded image;
     struct table table;
     struct counts counts;
 
+    load_file(&image, files[0]);
+    read_table(&table, files[1], &image);
+    assert_true(table.num_fdes > 0);
+    run(&image, &table, &counts);
+    if (differences > 0)
+        check_fail(__FILE__, __LINE__, "%s (%lu differences)", first_difference, differences);
+    check_say("%lu functions, %lu rows and %lu that no PC has, %lu PCs", counts.functions, counts.rows,
+              counts.beyond, counts.pcs);
+}
+
+int main(int argc, char **argv)
+{
     if (argc != 4)
         errx(2, "usage: compare NAME IMAGE TABLE");
-    load_file(&image, argv[2]);
-    read_table(&table, argv[3], &image);
-    if (table.num_fdes == 0)
-        errx(1, "no functions");
-    run(&image, &table, &counts);
-    if (differences > 0) {
-        printf("not ok %s: %s (%lu differences)\n", argv[1], first_difference, differences);
-        return 1;
-    }
-    printf("ok %s: %lu functions, %lu rows and %lu that no PC has, %lu PCs\n", argv[1], counts.functions,
-           counts.rows, counts.beyond, counts.pcs);
-    return 0;
+    return check_case(argv[1], compare_image, argv + 2);
 }
