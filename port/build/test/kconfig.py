@@ -10,6 +10,9 @@ import sys
 import kconfiglib
 import yaml
 
+sys.path.insert(0, "test/lib")
+from check import finish, must, run, test  # noqa: E402
+
 ZEPHYR = """cmake_minimum_required(VERSION 3.13)
 project(zephyr C)
 add_executable(zephyr %s)
@@ -54,7 +57,7 @@ def build(work, main, values, definitions):
         f.write(ZEPHYR % (main, os.path.abspath("port/" + module["cmake"])))
         f.write("target_compile_definitions(zephyr PRIVATE %s)\n" % " ".join(definitions))
     for command in (["cmake", "-S", work, "-B", work + "/build"], ["cmake", "--build", work + "/build"]):
-        subprocess.run(command, check=True, capture_output=True)
+        run(*command)
     return subprocess.run([work + "/build/zephyr"], check=True, capture_output=True, text=True).stdout.rstrip("\n")
 
 
@@ -71,13 +74,15 @@ def stack_walk(work):
     said = subprocess.run(["cmake", "-S", work, "-B", work + "/build"], check=True,
                           capture_output=True, text=True).stderr
     source = [line.split()[1] for line in said.splitlines() if line.startswith("library_sources")][-1]
-    return os.path.exists(source) and "ld_options -Wl,--wrap=arch_stack_walk" in said
+    must(os.path.exists(source) and "ld_options -Wl,--wrap=arch_stack_walk" in said, said)
 
 
-for case, values_set, with_parts, wanted in CASES:
-    try:
-        got = build("%s/kconfig-%s" % (sys.argv[1], case), sys.argv[2], values_set, with_parts)
-    except (ValueError, KeyError, OSError, subprocess.CalledProcessError, kconfiglib.KconfigError) as wrong:
-        got = str(wrong) + (wrong.stderr.decode()[-200:] if isinstance(wrong, subprocess.CalledProcessError) else "")
-    print("ok kconfig-" + case if got == wanted else "not ok kconfig-%s: %s instead of %s" % (case, got, wanted))
-print("ok zephyr-build" if stack_walk(sys.argv[1] + "/zephyr-build") else "not ok zephyr-build")
+def configured(case, values_set, with_parts, wanted):
+    got = build("%s/kconfig-%s" % (sys.argv[1], case), sys.argv[2], values_set, with_parts)
+    must(got == wanted, "%s instead of %s" % (got, wanted))
+
+
+for case, *values in CASES:
+    test("kconfig-" + case, configured, case, *values)
+test("zephyr-build", stack_walk, sys.argv[1] + "/zephyr-build")
+finish()

@@ -15,6 +15,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, 'test/lib')
+from check import finish, must, test  # noqa: E402
+
 TC = 'build/tc'
 ABIS = {  # compiler, emulator
     'x86_64': (['gcc'], []),
@@ -321,7 +324,7 @@ def check_profile(abi, out, mode, sfu_trace):
 
 
 def verdict(name, wrong):
-    print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
+    test(name, must, not wrong, wrong)
 
 
 # Debian's cross compiler has no library of 32 bits, which divides 64 of them; and clang 16 takes other names.
@@ -376,9 +379,9 @@ def riscv(abi, folder, sfu_trace):
     for flags in ('-O0', '-O2'):
         out = folder + '/registers' + flags
         log = log or build_riscv(abi, flags, REGISTERS + [leaf], out)
-        for test in ('capture', 'read', 'forged', 'hook', 'ucontext'):
-            result = log or run(ABIS[abi][1] + [out, test])
-            verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+        for mode in ('capture', 'read', 'forged', 'hook', 'ucontext'):
+            result = log or run(ABIS[abi][1] + [out, mode])
+            verdict(f'registers {mode} {flags}', None if result == f'ok {mode}\n' else ' '.join(result.split()))
     for flags in ('-O0', '-O2'):
         out = folder + '/profile' + flags
         sources = [file for file in PROFILE if abi != 'riscv32' or 'sfu_fast' not in file]
@@ -424,9 +427,9 @@ def main():
     for flags in ['-O0', '-O2', '-Os -static-pie -fPIE']:
         out = folder + '/registers' + flags.replace(' ', '')
         log = log or build(abi, flags.split(), REGISTERS + [leaf], out)
-        for test in tests:
-            result = log or run(ABIS[abi][1] + [out, test])
-            verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+        for mode in tests:
+            result = log or run(ABIS[abi][1] + [out, mode])
+            verdict(f'registers {mode} {flags}', None if result == f'ok {mode}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2']:
         out = folder + '/faults' + flags
         check_faults(abi, flags, build(abi, [flags], CORE + ['port/linux/test/faults.c'], out), out)
@@ -442,3 +445,4 @@ def main():
 
 
 main()
+finish()

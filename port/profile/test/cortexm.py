@@ -7,6 +7,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import finish, must, test  # noqa: E402
+
 
 def folded_stacks(trace, image, log):
     """What sfu-trace makes of the profile in LOG, and how much each function at the top has of it."""
@@ -42,14 +45,15 @@ def profile(trace, image):
                 again_weights.get("work_three", 0) >= 10 and set(again_weights) <= {"work_three", "task"}, again),
                ("ends", run.returncode == 0, f"status {run.returncode}: {log[-200:]}")]
     for name, good, why in results:
-        print(f"ok {board} {name}" if good else f"not ok {board} {name}: {why}")
-    return all(good for _, good, _ in results)
+        test(f"{board} {name}", must, good, why)
 
 
 def main():
     trace, *images = sys.argv[1:]
-    return not all([profile(trace, image) for image in images])
+    for image in images:
+        profile(trace, image)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
