@@ -5,6 +5,7 @@
  * the function, its caller and the end, begun HOW: "ucontext", by the registers that a handler is given; "hook", across
  * the signal frame; "plain", across that of a handler without SA_SIGINFO.
  */
+#include "bare.h"
 #include "section.h"
 
 /* FUNCTION(process, signal to send it) has a frame, and ends with CODE. What lies behind it has another frame, and is
@@ -100,29 +101,6 @@ static struct sfu_linux self;
 static const struct kind *kind;
 static const char *how;
 
-static bool is(const char *a, const char *b)
-{
-    while (*a != '\0' && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-static void say(const char *text)
-{
-    size_t len = 0;
-
-    while (text[len] != '\0')
-        len++;
-    sfu_linux_write(text, len);
-}
-
-static void fail(const char *why)
-{
-    say(why);
-    say("\n");
-    sfu_linux_exit(1);
-}
-
 /* The walk is at the interrupted frame. */
 static void check(struct sfu_walk *walk)
 {
@@ -133,24 +111,18 @@ static void check(struct sfu_walk *walk)
     int code;
 
     /* A system call has been made: what it returns to lies behind. */
-    if (is(kind->name, "sent") ? frame->regs.pc != high : frame->regs.pc < low || frame->regs.pc >= high)
-        fail("the PC is not in the function");
-    if (frame->regs.pc_kind != SFU_PC_EXACT)
-        fail("the PC is not exact");
+    assert_true(is(kind->name, "sent") ? frame->regs.pc == high : frame->regs.pc >= low && frame->regs.pc < high);
+    assert_true(frame->regs.pc_kind == SFU_PC_EXACT);
     if (is(kind->name, "sent"))
         return;
-    if (sfu_find_frame(&self.target, frame, &row) != SFU_OK || row.function != low)
-        fail("the row is another function's");
-    if (!frame->reliable && !guessed && !is(how, "hook"))
-        fail("the frame is not proven");
-    code = sfu_walk_step(walk);
-    if (code != SFU_OK || sfu_find_frame(&self.target, &walk->frame, &row) != SFU_OK ||
-        row.function != (uintptr_t)sfu_linux_main)
-        fail("the caller is another function");
+    assert_true(sfu_find_frame(&self.target, frame, &row) == SFU_OK && row.function == low);
+    assert_true(frame->reliable || guessed || is(how, "hook"));
+    assert_true(sfu_walk_step(walk) == SFU_OK);
+    assert_true(sfu_find_frame(&self.target, &walk->frame, &row) == SFU_OK);
+    assert_true(row.function == (uintptr_t)sfu_linux_main);
     while ((code = sfu_walk_step(walk)) == SFU_OK) {
     }
-    if (code != SFU_END)
-        fail(sfu_string(code));
+    assert_that(code == SFU_END, sfu_string(code));
 }
 
 static void handler(int signal, void *info, void *ucontext)
@@ -163,13 +135,9 @@ static void handler(int signal, void *info, void *ucontext)
     at = is(how, "ucontext") ? sfu_linux_interrupted(ucontext, &self.cpu) : sfu_here(&self.cpu);
     sfu_walk_start(&walk, &self.target, &at);
     while (!is(how, "ucontext") && !walk.frame.interrupted)
-        if (sfu_walk_step(&walk) != SFU_OK)
-            fail("the walk does not come to the interrupted frame");
+        assert_true(sfu_walk_step(&walk) == SFU_OK);
     check(&walk);
-    say("ok ");
-    say(kind->name);
-    say("\n");
-    sfu_linux_exit(0);
+    test_passed(kind->name);
 }
 
 int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
@@ -177,18 +145,16 @@ int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
     static const int signals[] = {4, 5, 7, 8, 11};
     size_t i;
 
-    if (argc != 3 || init_self(&self, auxv) != SFU_OK)
-        fail("faults KIND HOW");
+    assert_that(argc == 3, "faults KIND HOW");
+    assert_true(init_self(&self, auxv) == SFU_OK);
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (is(argv[1], kinds[i].name))
             kind = &kinds[i];
     how = argv[2];
-    if (kind == NULL)
-        fail("no such kind");
+    assert_that(kind != NULL, argv[1]);
     for (i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sfu_linux_sigaction(signals[i], handler, is(how, "plain") ? 0 : 4, NULL) != 0)
-            fail("sigaction");
+        assert_true(sfu_linux_sigaction(signals[i], handler, is(how, "plain") ? 0 : 4, NULL) == 0);
     kind->run(sfu_linux_call(GETPID, 0, 0, 0, 0, 0, 0), 5);
-    fail("no signal came");
-    return 0;
+    assert_that(false, "no signal came");
+    return 1;
 }

@@ -5,6 +5,7 @@
  * what it counted, and the PC of each sample that is in it, as its signal handler was given it. small: in a depot that
  * is too small. stack: the fast walker reads the stack, and nothing else can. deep: with more frames than a sample has.
  */
+#include "bare.h"
 #include "section.h"
 #include "sfu_profile.h"
 
@@ -125,20 +126,6 @@ void wait_for(const volatile sfu_depot_sum *counter, uint64_t value)
 
 /* ---- the program ---- */
 
-static void fail(const char *what)
-{
-    sfu_print_text(&console, "not ok ");
-    sfu_print_text(&console, what);
-    sfu_print_text(&console, "\n");
-    sfu_linux_exit(1);
-}
-
-static void must(bool condition, const char *what)
-{
-    if (!condition)
-        fail(what);
-}
-
 /* Takes memory for the stack down to ROOM below: it stays. */
 NOINLINE void touch(void);
 void touch(void)
@@ -163,15 +150,15 @@ static void set_stack(const void *high)
 
 static void init(const uintptr_t *auxv)
 {
-    must(init_self(&self, auxv) == SFU_OK, "init");
+    assert_that(init_self(&self, auxv) == SFU_OK, "init");
 #if __GCC_ATOMIC_LLONG_LOCK_FREE >= 2
-    must(sfu_fast_add(FAST, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
+    assert_that(sfu_fast_add(FAST, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
     self.target.sections = sfu_fast_sections(FAST);
 #endif
     console.slide = self.slide;
-    must(sfu_profile_init(&profile, memory, mode == SMALL ? SFU_DEPOT_LEAST : sizeof memory,
-                          (uintptr_t)__executable_start),
-         "sfu_profile_init");
+    assert_that(sfu_profile_init(&profile, memory, mode == SMALL ? SFU_DEPOT_LEAST : sizeof memory,
+                                 (uintptr_t)__executable_start),
+                "sfu_profile_init");
 }
 
 /* Signals change a profile only while it runs, and what it had is gone when it starts again. */
@@ -179,19 +166,19 @@ static void stop_and_start(void)
 {
     unsigned before;
 
-    must(sfu_profile_start(&profile), "sfu_profile_start");
-    must(!sfu_profile_start(&profile), "started twice");
+    assert_that(sfu_profile_start(&profile), "sfu_profile_start");
+    assert_that(!sfu_profile_start(&profile), "started twice");
     wait_for(&profile.samples, 2);
     profile.state += 2; /* as if another CPU's sample had begun */
-    must(!sfu_profile_stop(&profile), "stopped while a sample is taken");
+    assert_that(!sfu_profile_stop(&profile), "stopped while a sample is taken");
     profile.state -= 2;
-    must(sfu_profile_stop(&profile), "sfu_profile_stop");
+    assert_that(sfu_profile_stop(&profile), "sfu_profile_stop");
     before = num_signals;
     while (num_signals < before + 2)
         STAY();
-    must(profile.samples == num_pcs, "a sample behind the end");
+    assert_that(profile.samples == num_pcs, "a sample behind the end");
     num_pcs = 0;
-    must(sfu_profile_start(&profile), "sfu_profile_start again");
+    assert_that(sfu_profile_start(&profile), "sfu_profile_start again");
 }
 
 static void print(void)
@@ -218,15 +205,15 @@ int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
     init(auxv);
     if (mode == STACK)
         set_stack(auxv);
-    must(sfu_linux_sigaction(SIGPROF, sample, SA_SIGINFO | SA_RESTART, NULL) == 0, "sigaction");
+    assert_that(sfu_linux_sigaction(SIGPROF, sample, SA_SIGINFO | SA_RESTART, NULL) == 0, "sigaction");
     timer = sfu_linux_timer(SIGPROF, MILLISECOND);
-    must(timer >= 0, "no timer");
+    assert_that(timer >= 0, "no timer");
     stop_and_start();
     work();
     idle = true;
     wait_for(&profile.idle, IDLE);
-    must(sfu_profile_stop(&profile), "sfu_profile_stop");
-    must(sfu_linux_timer_end(timer) == 0 && sfu_linux_timer_end(timer) == -EINVAL, "the timer does not end");
+    assert_that(sfu_profile_stop(&profile), "sfu_profile_stop");
+    assert_that(sfu_linux_timer_end(timer) == 0 && sfu_linux_timer_end(timer) == -EINVAL, "the timer does not end");
     print();
     return 0;
 }

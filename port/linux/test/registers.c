@@ -5,6 +5,7 @@
  * argument says which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext,
  * plain (the handler of s390x without SA_SIGINFO).
  */
+#include "bare.h"
 #include "registers.h"
 #include "section.h"
 
@@ -14,45 +15,6 @@ uintptr_t patterns[32];
 uintptr_t test_sp, test_return;
 static struct sfu_linux self;
 static const char *mode;
-static bool failed;
-
-static void say(const char *s)
-{
-    size_t len = 0;
-
-    while (s[len] != '\0')
-        len++;
-    sfu_linux_write(s, len);
-}
-
-static bool equal(const char *a, const char *b)
-{
-    while (*a != '\0' && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-static void expect(bool right, const char *what)
-{
-    if (right)
-        return;
-    say("not ok ");
-    say(mode);
-    say(": ");
-    say(what);
-    say("\n");
-    failed = true;
-}
-
-static __attribute__((noreturn)) void finish(void)
-{
-    if (!failed) {
-        say("ok ");
-        say(mode);
-        say("\n");
-    }
-    sfu_linux_exit(failed);
-}
 
 static void test_capturing(void)
 {
@@ -77,10 +39,10 @@ static void test_capturing(void)
                          : i == argument ? (uintptr_t)&cpu
                          : i == ra       ? test_return
                                          : patterns[i];
-        expect(cpu.r[i] == right, names[i]);
+        assert_that(cpu.r[i] == right, names[i]);
     }
-    expect(cpu.r[SFU_NUM_REGS] - (uintptr_t)capture_leaf < 160, "PC");
-    finish();
+    assert_that(cpu.r[SFU_NUM_REGS] - (uintptr_t)capture_leaf < 160, "PC");
+    test_passed(mode);
 }
 
 /* The interrupted frame, its patterns through the register callback. */
@@ -89,21 +51,21 @@ static void check_interrupted(const struct sfu_frame *frame)
     uint64_t value;
     uint32_t i;
 
-    expect(frame->regs.pc == (uintptr_t)test_fault_at, "PC");
-    expect(frame->regs.pc_kind == SFU_PC_EXACT, "kind of PC");
-    expect(frame->regs.sp == test_sp, "SP");
-    expect(frame->regs.fp == patterns[SFU_REG_FP], "FP");
+    assert_that(frame->regs.pc == (uintptr_t)test_fault_at, "PC");
+    assert_that(frame->regs.pc_kind == SFU_PC_EXACT, "kind of PC");
+    assert_that(frame->regs.sp == test_sp, "SP");
+    assert_that(frame->regs.fp == patterns[SFU_REG_FP], "FP");
 #ifdef SFU_REG_RA
     /* A table has no rule for it; it is in the signal frame. */
-    if (!equal(mode, "table"))
-        expect(frame->regs.has_ra && frame->regs.ra == patterns[SFU_REG_RA], "RA");
+    if (!is(mode, "table"))
+        assert_that(frame->regs.has_ra && frame->regs.ra == patterns[SFU_REG_RA], "RA");
 #endif
     for (i = 0; i < SFU_NUM_REGS; i++) {
-        expect(sfu_linux_reg(&self, frame, i, &value) == 0, "register unknown");
-        expect(value == (i == SFU_REG_SP ? test_sp : patterns[i]), "register");
+        assert_that(sfu_linux_reg(&self, frame, i, &value) == 0, "register unknown");
+        assert_that(value == (i == SFU_REG_SP ? test_sp : patterns[i]), "register");
     }
-    expect(sfu_linux_reg(&self, frame, SFU_NUM_REGS, &value) != 0, "one register too many");
-    finish();
+    assert_that(sfu_linux_reg(&self, frame, SFU_NUM_REGS, &value) != 0, "one register too many");
+    test_passed(mode);
 }
 
 static __attribute__((noinline)) void handler(int signal, void *info, void *ucontext)
@@ -114,7 +76,7 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
 
     (void)signal;
     (void)info;
-    if (equal(mode, "ucontext")) {
+    if (is(mode, "ucontext")) {
         top = sfu_linux_interrupted(ucontext, &self.cpu);
         sfu_walk_start(&walk, &self.target, &top);
         check_interrupted(&walk.frame);
@@ -123,8 +85,8 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
     sfu_walk_start(&walk, &self.target, &top);
     while (code == SFU_OK && !walk.frame.interrupted)
         code = sfu_walk_step(&walk);
-    expect(code == SFU_OK, sfu_string(code));
-    expect(walk.frame.reliable, "not reliable");
+    assert_that(code == SFU_OK, sfu_string(code));
+    assert_that(walk.frame.reliable, "not reliable");
     check_interrupted(&walk.frame);
 }
 
@@ -167,10 +129,10 @@ static void test_forged(void)
         frame.regs.pc = (uintptr_t)codes[i];
         frame.regs.sp = (uintptr_t)signal_frame;
         interrupted.guess = SFU_GUESS_NONE;
-        expect(sfu_linux_trap(NULL, &frame, SFU_E_NO_FDE, &interrupted) == SFU_OK, "signal frame");
-        expect(interrupted.guess == (i == 0 ? SFU_GUESS_NONE : SFU_GUESS_HOOK), "sure of it");
+        assert_that(sfu_linux_trap(NULL, &frame, SFU_E_NO_FDE, &interrupted) == SFU_OK, "signal frame");
+        assert_that(interrupted.guess == (i == 0 ? SFU_GUESS_NONE : SFU_GUESS_HOOK), "sure of it");
     }
-    finish();
+    test_passed(mode);
 }
 
 static void test_signal(void)
@@ -178,12 +140,12 @@ static void test_signal(void)
     void (*restorer)(void) = NULL;
 
 #if !defined(__s390x__) && !defined(__riscv)
-    if (equal(mode, "table")) {
+    if (is(mode, "table")) {
         self.target.trap_hook = NULL;
         restorer = sfu_linux_restorer_table;
     }
 #endif
-    sfu_linux_sigaction(SIGSEGV, handler, equal(mode, "plain") ? 0 : SA_SIGINFO, restorer);
+    sfu_linux_sigaction(SIGSEGV, handler, is(mode, "plain") ? 0 : SA_SIGINFO, restorer);
     test_fault();
 }
 
@@ -226,19 +188,19 @@ static void test_reading(void)
 
     for (i = 0; i < sizeof bad / sizeof *bad; i++)
         for (len = 1; len <= 24; len++)
-            expect(sfu_linux_read(NULL, bad[i], buffer, len) != 0, "read what cannot be read");
+            assert_that(sfu_linux_read(NULL, bad[i], buffer, len) != 0, "read what cannot be read");
     for (i = 0; i < 64; i++)
         ((uint8_t *)(uintptr_t)(edge - 64))[i] = (uint8_t)(i + 1);
-    expect(sfu_linux_call(mprotect, (long)edge, 65536, 0, 0, 0, 0) == 0, "mprotect");
+    assert_that(sfu_linux_call(mprotect, (long)edge, 65536, 0, 0, 0, 0) == 0, "mprotect");
     for (i = 1; i <= 40; i++) {
         for (len = 1; len <= 28; len++) {
             int result = sfu_linux_read(NULL, edge - i, buffer, len);
 
-            expect((result == 0) == (len <= i), "edge of a page");
-            expect(result != 0 || (buffer[0] == 65 - i && buffer[len - 1] == 65 - i + len - 1), "bytes");
+            assert_that((result == 0) == (len <= i), "edge of a page");
+            assert_that(result != 0 || (buffer[0] == 65 - i && buffer[len - 1] == 65 - i + len - 1), "bytes");
         }
     }
-    finish();
+    test_passed(mode);
 }
 
 int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
@@ -246,17 +208,17 @@ int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
     uint32_t i;
 
     mode = argc > 1 ? argv[1] : "";
-    expect(init_self(&self, auxv) == SFU_OK, "section");
+    assert_that(init_self(&self, auxv) == SFU_OK, "section");
     for (i = 0; i < 32; i++)
         patterns[i] = PATTERN + i;
 #ifdef __riscv
     patterns[0] = 0;
 #endif
-    if (equal(mode, "capture"))
+    if (is(mode, "capture"))
         test_capturing();
-    if (equal(mode, "read"))
+    if (is(mode, "read"))
         test_reading();
-    if (equal(mode, "forged"))
+    if (is(mode, "forged"))
         test_forged();
     test_signal();
     return 1;
