@@ -42,6 +42,8 @@ CPUS = {
               [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "xpsr"]),
     "arm": (["arm-none-eabi-gcc", "-mcpu=cortex-a7", "-marm"], "qemu-arm",
             [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "cpsr"]),
+    "i386": (["gcc", "-m32", "-fcf-protection=none", "-fno-pic", "-no-pie"], "qemu-i386",
+             ["eax", "ecx", "edx", "ebx", "esi", "edi", "ebp", "esp", "eip"]),
     "s390x": (["s390x-linux-gnu-gcc", "-fno-pic", "-no-pie", "-march=z196"], "qemu-s390x",
               [*("r%d" % n for n in range(16)), "pc"]),
 }
@@ -56,7 +58,7 @@ class Stopped:
     def __init__(self, cpu, source=SOURCE, image=None, flags=("-O1",)):
         compiler, qemu, registers = CPUS[cpu]
         self.cpu, self.image = cpu, "%s/%s.elf" % (WORK, image or cpu)
-        self.word = 4 if cpu in ("riscv32", "thumb", "arm") else 8
+        self.word = 4 if cpu in ("i386", "riscv32", "thumb", "arm") else 8
         write(WORK + "/stopped.c", source.encode())
         run(*compiler, "-g", *flags, "-ffreestanding", "-nostdlib", "-static", *UNWIND[cpu in ("arm", "thumb")],
             "-Wl,-estart,-Ttext=0x%x" % (0x42000000 if self.word == 4 else 0x100000), WORK + "/stopped.c", "-o",
@@ -69,8 +71,8 @@ class Stopped:
             finally:
                 process.kill()
         self.values = {name: int(value, 16) for name, value in re.findall(r"(?m)^(\w+)=(\w+)$", said)}
-        self.pc = self.values["rip" if cpu == "x86_64" else "pc"]
-        self.sp = self.values[{"x86_64": "rsp", "s390x": "r15"}.get(cpu, "sp")]
+        self.pc = self.values[{"x86_64": "rip", "i386": "eip"}.get(cpu, "pc")]
+        self.sp = self.values[{"x86_64": "rsp", "i386": "esp", "s390x": "r15"}.get(cpu, "sp")]
         self.memory = read(WORK + "/stopped.stack")
 
     def ask(self, port, registers):
@@ -600,7 +602,7 @@ def by_code(cpu):
     """An image without CFI and debug information is unwound by its code, and its jumps say who has left."""
     for argument, said_of in ((2, "outer, middle"), (5, "two, ...")):
         s = Stopped(cpu, TAILS % argument, "tails", ["-O2", "-fno-ipa-cp", "-fno-ipa-ra"])
-        tool = {"x86_64": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-", "arm": "arm-none-eabi-",
+        tool = {"x86_64": "", "i386": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-", "arm": "arm-none-eabi-",
                 "thumb": "arm-none-eabi-"}.get(cpu, "riscv64-unknown-elf-") + "objcopy"
         run(tool, "--strip-debug", "-R", ".eh_frame", s.image)
         ra = s.values.get("lr", s.values.get("ra", s.values.get("x30", s.values.get("r14", 0))))

@@ -72,18 +72,25 @@ static void flush_run(struct dumps *d)
     d->run_size = 0;
 }
 
-/* Lines with one word each belong together. */
+/* Lines with one word each belong together, also if the one with the highest address comes first. */
 static void add_bytes(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     enum { RUN = 4096 };
+    const bool below = d->run_size > 0 && size <= d->run_addr && addr == d->run_addr - size;
 
-    if (addr != d->run_addr + d->run_size || d->run_size + size > RUN) {
+    if ((!below && addr != d->run_addr + d->run_size) || d->run_size + size > RUN) {
         flush_run(d);
         d->run_addr = addr;
     }
     if (d->run == NULL)
         d->run = zeroed(RUN, 1);
-    memcpy(d->run + d->run_size, bytes, size);
+    if (below && d->run_size > 0) {
+        memmove(d->run + size, d->run, d->run_size);
+        memcpy(d->run, bytes, size);
+        d->run_addr = addr;
+    } else {
+        memcpy(d->run + d->run_size, bytes, size);
+    }
     d->run_size += size;
 }
 
@@ -106,10 +113,12 @@ static int hex_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Whether the sign at AT stands between digits: "0xffff_8000", "fffff800`12345678". */
-static bool is_between(const struct scan *s, size_t at, bool prefixed)
+/* Whether the sign at AT stands between digits, of which DIGITS came before: "0xffff_8000", "00000000_00100010",
+ * "fffff800`12345678". */
+static bool is_between(const struct scan *s, size_t at, bool prefixed, unsigned digits)
 {
-    return ((s->text[at] == '_' && prefixed) || s->text[at] == '`') && hex_of(s->text[at + 1]) >= 0;
+    return ((s->text[at] == '_' && (prefixed || digits == 8)) || s->text[at] == '`') &&
+           hex_of(s->text[at + 1]) >= 0;
 }
 
 /* Takes a decimal number at N->at. It is as good as one with a 0x: no part of a name or of another number. */
@@ -145,7 +154,7 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
         i++;
     for (; hex_of(s->text[i]) >= 0 && n->digits < 17; n->digits++) {
         n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
-        i += 1u + is_between(s, i + 1, n->prefixed);
+        i += 1u + is_between(s, i + 1, n->prefixed, n->digits + 1);
     }
     i += s->text[i] == 'h' && !n->prefixed && n->digits >= 4; /* "20001F40h" */
     n->end = i;
@@ -708,10 +717,33 @@ static bool take_distance_line(struct scan *s)
     return true;
 }
 
+/* Takes a line of words that have no address: from d->next on. What may be an address and a word, or words, is not
+ * taken, nor is what follows it: where that lies would be a guess. */
+static bool take_bare(struct scan *s)
+{
+    enum { LEAST = 2 };
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
+        is_behind_address(s, list[0].end))
+        return false;
+    if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
+        d->follow = false;
+    if (num == LEAST && is_near_sp(d, list[0].value))
+        d->follow = false;
+    if (!d->follow)
+        return false;
+    d->columns = d->columns > 0 ? d->columns : num;
+    d->next = add_words(d, d->next, list, num);
+    return true;
+}
+
 /* Words behind the address that a text has named: "de00:" and columns of the addresses that end so; or words alone. */
 static bool take_following(struct scan *s)
 {
-    enum { KEY = 4, LEAST_BARE = 2 };
+    enum { KEY = 4 };
     struct number list[MOST_NUMBERS], key;
     unsigned num;
     size_t at = 0;
@@ -729,12 +761,7 @@ static bool take_following(struct scan *s)
                         list, num);
         return true;
     }
-    num = find_numbers(s, 0, list, 8);
-    if (num < LEAST_BARE || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
-        s->text[list[0].end] == ':')
-        return false;
-    s->d->next = add_words(s->d, s->d->next, list, num);
-    return true;
+    return take_bare(s);
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
@@ -787,17 +814,67 @@ static bool is_of_another(const struct scan *s, size_t at)
     return true;
 }
 
-/* A line of a list: a number first, or "#" and one; and an address at its end, or behind its number. */
+/* Whether the name before the number at AT says that it is an address of code: "eip f0100a62", "lr: 0x8000123". */
+static bool is_named_code(const struct scan *s, size_t at)
+{
+    static const char *const names[] = {"lr", "ra", "pc", "ip", "eip", "rip"};
+    size_t end, from, i;
+
+    for (end = at; end > 0 && strchr(" :=([", s->text[end - 1]) != NULL;)
+        end--;
+    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
+        from--;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the FOUND numbers at NUMBERS are left if the last one has to be the address: no distance behind it ("+
+ * 0x12"), no SP in brackets ("0x1234 (0x5678)"), no arguments where a name says which number it is. */
+static unsigned last_address(const struct scan *s, const struct number *numbers, unsigned found)
+{
+    unsigned i;
+    size_t where;
+
+    for (i = found; i > 0; i--)
+        if (is_named_code(s, numbers[i - 1].at))
+            return i;
+    while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where))
+        found--;
+    if (found > 1 && s->text[numbers[found - 1].at - 1] == '(' && s->text[numbers[found - 1].end] == ')' &&
+        numbers[found - 2].end + 2 == numbers[found - 1].at)
+        found--;
+    return found;
+}
+
+/* Whether nothing but numbers in hexadecimal stand from AT on. */
+static bool are_all_numbers(const struct scan *s, size_t at)
+{
+    struct number n;
+
+    for (; at < s->size && take_hex(s, at, &n); at = skip_spaces(s, n.end))
+        continue;
+    return at == s->size;
+}
+
+/* A line of a list: a number first, or "#" and one; and an address at its end, or behind its number. Or addresses
+ * alone. */
 static size_t take_list_line(struct scan *s, struct named_address *list, size_t num)
 {
     struct number numbers[MOST_NUMBERS];
-    unsigned found = find_numbers(s, 0, numbers, 8);
-    size_t where;
+    unsigned found = find_numbers(s, 0, numbers, 8), i;
 
-    if (strstr(s->text, "+0x") != NULL) /* "name+0x12/0x34", which is more than an address */
+    if (strstr(s->text, "+0x") != NULL && !(found > 0 && s->text[numbers[found - 1].at - 1] == '[' &&
+                                            s->text[numbers[found - 1].end] == ']' && numbers[found - 1].prefixed))
+        return num; /* "name+0x12/0x34", which is more than an address */
+    if (found > 1 && are_all_numbers(s, numbers[0].at)) {
+        for (i = 0; i < found; i++)
+            num = add_named(list, num, numbers[i].value, true);
+        s->took = true;
         return num;
-    while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where)) /* a distance */
-        found--;
+    }
+    found = last_address(s, numbers, found);
     if (found == 0 || is_of_another(s, numbers[found - 1].at)) {
         if (strncmp(s->text + skip_spaces(s, 0), "at ", 3) == 0) /* a file and a line */
             return num;
@@ -811,7 +888,8 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
                      !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
 }
 
-/* A line of frames: its first number is the address. A line without a number ends them. */
+/* A line of frames: its first number is the address. A line without a number ends them; before the first one there may
+ * be some. */
 static size_t take_first_number(struct scan *s, struct named_address *list, size_t num)
 {
     struct number numbers[MOST_NUMBERS];
@@ -820,7 +898,9 @@ static size_t take_first_number(struct scan *s, struct named_address *list, size
     if (has)
         num = add_named(list, num, numbers[0].value, s->d->framed);
     s->took = has;
-    s->d->frames = s->d->framed = has;
+    s->d->frames = has || (!s->d->framed && s->d->behind_heading < IDLE_BEHIND);
+    s->d->behind_heading++;
+    s->d->framed = has;
     return num;
 }
 
@@ -965,17 +1045,22 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
         if (t->kind == FORMAT_FROM && find_numbers(s, behind, numbers, 8) > 0) {
             s->d->follow = s->took = true;
+            s->d->columns = 0;
             s->d->next = numbers[0].value;
         }
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
             s->d->follow = s->took = true;
+            s->d->columns = 0;
             s->d->next = s->d->dump.sp;
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
             s->d->base = numbers[0].value;
         }
-        s->d->frames = s->d->frames || t->kind == FORMAT_FRAMES;
+        if (t->kind == FORMAT_FRAMES) {
+            s->d->frames = true;
+            s->d->behind_heading = 0;
+        }
         if (t->kind == FORMAT_UNREAD)
             s->d->unread = t->said;
         if (t->kind == FORMAT_MOVED && find_numbers(s, behind, numbers, 6) > 0) {
@@ -1074,7 +1159,7 @@ static bool take_lines(struct scan *s, bool follow)
 {
     struct number list[MOST_NUMBERS];
     const unsigned num = find_numbers(s, 0, list, 8);
-    const bool addressed = num > 0 && (s->text[list[0].end] == ':' || (num > 2 && (num & (num - 1)) != 0) ||
+    const bool addressed = num > 0 && (is_behind_address(s, list[0].end) || (num > 2 && (num & (num - 1)) != 0) ||
                                        (num == 2 && may_be_words(s->d, list[0].value, num)));
 
     if (follow && take_distance_line(s))
@@ -1110,7 +1195,7 @@ bool dumps_ends(struct dumps *d, const char *text, size_t size)
     s.linked = is_linked(&s);
     if (!take_rows(&s, false))
         scan_registers(&s, false);
-    d->again = s.pc && (d->dump.has_sp || s.looked == 1);
+    d->again = s.pc && (d->dump.has_sp || s.looked == 1 || d->caller);
     return d->again || (s.took && has_words(d));
 }
 
@@ -1160,14 +1245,14 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     return num;
 }
 
-/* Whether "#0 ", "[0] ", "=>0 " or "0: " stands where the line or a message begins. */
+/* Whether "#0 ", "[0] ", "=>0 ", "0: " or "0# " stands where the line or a message begins. */
 static bool is_first_frame(const struct scan *s)
 {
     size_t i, from;
 
     for (i = 0; i + 1 < s->size; i++) {
         const char before = i > 0 ? s->text[i - 1] : ' ', behind = s->text[i + 1];
-        const bool closed = behind == ':' || behind == ']';
+        const bool closed = behind == ':' || behind == ']' || behind == '#';
 
         if (s->text[i] != '0' || text_is_of_a_word(before))
             continue;
@@ -1180,21 +1265,30 @@ static bool is_first_frame(const struct scan *s)
     return false;
 }
 
+/* How many of the FOUND numbers at LIST stand before SIGN, behind which the arguments of a function follow; all, if none
+ * does. */
+static unsigned before_arguments(const struct scan *s, const char *sign, const struct number *list, unsigned found)
+{
+    const char *at = strstr(s->text, sign);
+
+    while (found > 1 && at != NULL && list[0].at < (size_t)(at - s->text) &&
+           list[found - 1].at > (size_t)(at - s->text))
+        found--;
+    return found;
+}
+
 size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct named_address *list, bool *first)
 {
     struct number numbers[MOST_NUMBERS];
     struct scan s;
     unsigned found = 0, i;
-    const char *paren;
     size_t num = 0;
 
     *first = false;
     if (begin_scan(&s, d, text, size)) {
         found = find_numbers(&s, 0, numbers, 8);
-        paren = strstr(s.text, " (");
-        while (found > 1 && paren != NULL && numbers[0].at < (size_t)(paren - s.text) &&
-               numbers[found - 1].at > (size_t)(paren - s.text)) /* arguments of a function */
-            found--;
+        found = before_arguments(&s, " (", numbers, found);
+        found = before_arguments(&s, " : ", numbers, found);
         *first = is_first_frame(&s);
     }
     for (i = 0; i < found; i++)

@@ -24,26 +24,28 @@ struct dumps {
     uint32_t cpu;  /* its bit in formats */
     /* Of the dump that is open: */
     struct log_dump dump;
-    bool begun;             /* a text that begins one has come */
-    bool listed;            /* calls have been listed */
-    unsigned registers;     /* how many are known */
-    unsigned foreign;       /* names of registers of other CPUs */
-    unsigned unknown;       /* names with a number that may be registers, in lines one behind the other */
-    unsigned others;        /* names of registers of this CPU of which nothing is needed */
-    unsigned idle;          /* lines since something was taken */
-    bool follow, list;      /* words of the stack follow; lines of a list of calls follow */
-    bool frames, framed;    /* lines of frames follow; the first of them has come */
-    bool top;               /* the first word that has an address is at SP */
-    bool again, caller;     /* it ends where the PC of another frame is; it began there */
-    const char *unread;     /* what is said of a dump that is not read, or NULL */
-    bool taken;             /* the last line belongs to the dump, or is of a format, */
-    bool ignored;           /* and all its registers are another frame's */
-    uint8_t row;            /* 0, or one more than the register that the words of the next line begin with */
-    uint8_t pending;        /* the same, of one whose number stands alone in the next line */
-    uint64_t next;          /* where the words that follow lie */
-    uint64_t base;          /* where the image begins */
-    uint64_t slide;         /* how far it was moved */
-    uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */
+    bool begun;              /* a text that begins one has come */
+    bool listed;             /* calls have been listed */
+    unsigned registers;      /* how many are known */
+    unsigned foreign;        /* names of registers of other CPUs */
+    unsigned unknown;        /* names with a number that may be registers, in lines one behind the other */
+    unsigned others;         /* names of registers of this CPU of which nothing is needed */
+    unsigned idle;           /* lines since something was taken */
+    bool follow, list;       /* words of the stack follow; lines of a list of calls follow */
+    bool frames, framed;     /* lines of frames follow; the first of them has come */
+    unsigned behind_heading; /* lines since those were said to follow */
+    unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
+    bool top;                /* the first word that has an address is at SP */
+    bool again, caller;      /* it ends where the PC of another frame is; it began there */
+    const char *unread;      /* what is said of a dump that is not read, or NULL */
+    bool taken;              /* the last line belongs to the dump, or is of a format, */
+    bool ignored;            /* and all its registers are another frame's */
+    uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
+    uint8_t pending;         /* the same, of one whose number stands alone in the next line */
+    uint64_t next;           /* where the words that follow lie */
+    uint64_t base;           /* where the image begins */
+    uint64_t slide;          /* how far it was moved */
+    uint64_t linked, moved;  /* PCs: as the image was linked, and where it ran */
     bool has_base, has_slide, has_linked, has_moved;
     uint64_t exc_return, msp;
     bool has_msp;

@@ -12,7 +12,8 @@ static const struct {
     uint8_t abi;
 } cpus[] = {{"x86_64", SFU_AMD64}, {"aarch64", SFU_AARCH64}, {"aarch64_be", SFU_AARCH64_BIG},
             {"s390x", SFU_S390X},  {"riscv64", SFU_RISCV64}, {"riscv32", SFU_RISCV32},
-            {"arm", SFU_ARM},      {"thumb", SFU_THUMB},     {"other", 0}};
+            {"arm", SFU_ARM},      {"thumb", SFU_THUMB},     {"i386", SFU_I386},
+            {"other", 0}};
 enum { NUM_CPUS = sizeof cpus / sizeof cpus[0], MOST = 200 /* characters of a line */ };
 
 uint32_t formats_cpu(uint8_t abi)
