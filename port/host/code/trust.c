@@ -1351,13 +1351,18 @@ static void overrule_cfi(struct code *code, const struct code_entry_point *entry
         code_drop_cfi(code, unit);
 }
 
-/* Whether the image's entry returns to who has called it, as an application of UEFI does. */
-static bool first_returns(struct code *code)
+/* Who enters the image's own entry: nobody, unless it returns, as an application of UEFI does, also from a stack of its
+ * own. That of a PE file is called by the firmware or by a loader, unless it leaves their stack for good. */
+static enum code_kind kind_of_first(struct code *code)
 {
     struct code_ends ends;
 
     code_try(code, code->image->header.e_entry, CODE_CALLED, &ends);
-    return ends.returns && !ends.returns_ill && !ends.takes && !ends.loses;
+    if (ends.returns && !ends.returns_ill && !ends.takes)
+        return CODE_CALLED;
+    return code->image->pe != NULL && (!ends.loses || ends.returns || ends.returns_ill || ends.unknown)
+               ? CODE_CALLED
+               : CODE_START;
 }
 
 /* Ways begin where HOW says, and where the image does: nobody has called that, unless it returns. */
@@ -1385,7 +1390,7 @@ static void begin_entries(struct code *code, const struct code_how *how)
             code_begin_at(code, code->units[i].start, CODE_START);
     if (!how->derive || named || unit == NULL || unit->fde != NULL)
         return;
-    code_begin_at(code, first, first_returns(code) ? CODE_CALLED : CODE_START);
+    code_begin_at(code, first, kind_of_first(code));
 }
 
 /* Entries for what was found out of code without CFI: one for each piece that is described without a gap. */

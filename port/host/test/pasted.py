@@ -602,7 +602,8 @@ def by_code(cpu):
     """An image without CFI and debug information is unwound by its code, and its jumps say who has left."""
     for argument, said_of in ((2, "outer, middle"), (5, "two, ...")):
         s = Stopped(cpu, TAILS % argument, "tails", ["-O2", "-fno-ipa-cp", "-fno-ipa-ra"])
-        tool = {"x86_64": "", "i386": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-", "arm": "arm-none-eabi-",
+        tool = {"x86_64": "", "i386": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-",
+                "arm": "arm-none-eabi-",
                 "thumb": "arm-none-eabi-"}.get(cpu, "riscv64-unknown-elf-") + "objcopy"
         run(tool, "--strip-debug", "-R", ".eh_frame", s.image)
         ra = s.values.get("lr", s.values.get("ra", s.values.get("x30", s.values.get("r14", 0))))

@@ -284,6 +284,18 @@ of_part:
 """
 
 
+# Entries of images, each of which calls work: only their instructions say who enters them, and on which stack. The
+# number is how far above SP, or FP, the return address to the firmware is while work runs; or why there is none.
+ENTRIES = {
+    "plain": (40, "sub $40, %rsp; call work; add $40, %rsp; ret"),
+    "halts": (40, "sub $40, %rsp; call work; 1: hlt; jmp 1b"),
+    "owner": ("outermost", "lea top(%rip), %rsp; call work; 1: hlt; jmp 1b"),
+    "framed": (8, "push %rbp; mov %rsp, %rbp; lea top(%rip), %rsp; call work; mov %rbp, %rsp; pop %rbp; ret"),
+    "kept": ("no row", "mov %rsp, %rbx; lea top(%rip), %rsp; call work; mov %rbx, %rsp; ret"),
+    "stored": ("no row", "mov %rsp, saved(%rip); lea top(%rip), %rsp; call work; mov saved(%rip), %rsp; ret"),
+}
+
+
 # ---- What others read ----
 
 def unwind_codes(image):
@@ -714,6 +726,31 @@ def machine_frames():
             must("#2  0x%x  " % interrupted in re.sub("0x0+", "0x", text), text)
 
 
+def entry(name):
+    """The firmware has called the entry of an image, and a trace goes on there, unless the entry leaves that stack for
+    good: then it is the outermost frame. By tables and by the code alone."""
+    what, code = ENTRIES[name]
+    image, firmware, sp, fp = "%s/entry-%s" % (WORK, name), 0x7f001234, 0x50100, 0x50800
+    write(image + ".s", (".text; .globl first; first: %s; .globl work; work: nop; ret; .bss; saved: .quad 0; "
+                         ".fill 64; top: .quad 0\n" % code).replace("; ", "\n").encode())
+    run("clang", "--target=x86_64-unknown-windows", "-c", image + ".s", "-o", image + ".obj")
+    run("lld-link", "/subsystem:efi_application", "/entry:first", "/nodefaultlib", "/debug:symtab",
+        "/out:" + image + ".efi", image + ".obj")
+    back, = (pc for (_, call), (pc, _) in zip(disassembly(image + ".efi"), disassembly(image + ".efi")[1:])
+             if call.startswith("call"))
+    data = bytearray(0x1000)
+    if isinstance(what, int):
+        struct.pack_into("<Q", data, (sp if name != "framed" else fp) - 0x50000 + what, firmware)
+    write(WORK + "/stack", data)
+    gen("-q", "--derive", "--append=" + image + ".tables", image + ".efi")
+    for traced in (image + ".efi", image + ".tables"):
+        text = run(TRACE, "--memory=%s/stack@%d" % (WORK, 0x50000), "--regs=pc=%d,sp=%d,fp=%d,kind=return" % (
+            back, sp, fp), traced)[0]
+        frames = re.findall(r"(?m)^#\d+ +0x0*(\w+)", text)
+        wanted = ["%x" % back] + (["%x" % firmware] if isinstance(what, int) else [])
+        must(frames == wanted and ("outermost" in text) == (what == "outermost"), text)
+
+
 def chained():
     """A part of a function begins with the frame that its whole has built, and goes on from there."""
     image, at = assembled()
@@ -781,6 +818,8 @@ def main():
     test("aarch64, packed", packed)
     test("x86_64, frames of interrupts", machine_frames)
     test("x86_64, a part of a function", chained)
+    for name in ENTRIES:
+        test("x86_64, who calls the entry: " + name, entry, name)
     test("refusals", refusals)
     test("a stack by hand, -O0", memory, ["-O0"])
     test("a stack by hand, -O2", memory, ["-O2"])

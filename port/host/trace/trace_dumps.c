@@ -1265,8 +1265,8 @@ static bool is_first_frame(const struct scan *s)
     return false;
 }
 
-/* How many of the FOUND numbers at LIST stand before SIGN, behind which the arguments of a function follow; all, if none
- * does. */
+/* How many of the FOUND numbers at LIST stand before SIGN, behind which the arguments of a function follow; all, if
+ * none does. */
 static unsigned before_arguments(const struct scan *s, const char *sign, const struct number *list, unsigned found)
 {
     const char *at = strstr(s->text, sign);

@@ -524,7 +524,7 @@ bool image_open_own(struct trace_image *image)
 }
 
 /* Has the code of an image whose CFI has been read say what that does not, as `sfu-gen --find` does. Nobody calls the
- * image's own entry. */
+ * entry of an ELF file; who calls that of a PE file, its code says. */
 static bool read_code(struct cfi *cfi, struct cfi_spans *spans, const struct kept *kept)
 {
     const uint64_t start = cfi->image->header.e_entry & ~(uint64_t)abi_is_arm(cfi->image->abi);
@@ -532,7 +532,7 @@ static bool read_code(struct cfi *cfi, struct cfi_spans *spans, const struct kep
     const struct code_how how = {.derive = true,
                                  .find = true,
                                  .entries = &entry,
-                                 .num_entries = image_code(cfi->image, start) != NULL,
+                                 .num_entries = cfi->image->pe == NULL && image_code(cfi->image, start) != NULL,
                                  .kept = kept};
     struct code_report report;
 
