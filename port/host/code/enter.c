@@ -1508,14 +1508,20 @@ static void note_address(struct code *code, uint64_t addr)
         unit->addressed = true;
 }
 
-/* Notes the words of SIZE bytes in SECTION, each STEP bytes. */
+/* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
+ * kernels, which lie in the uppermost 2 GiB, have addresses in them. */
 static void note_words(struct code *code, struct section *section, unsigned size, unsigned step)
 {
     const uint8_t *bytes = image_load(code->image, section) ? section->bytes : NULL;
     uint64_t at;
 
-    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step)
-        note_address(code, load_number(bytes + at, size, code->image->big));
+    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step) {
+        const uint64_t word = load_number(bytes + at, size, code->image->big);
+
+        note_address(code, word);
+        if (size == 4 && size < code->cpu->word)
+            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word);
+    }
 }
 
 /* Whether SECTION says of all functions where they begin. */

@@ -31,6 +31,8 @@ CPUS = {
     "arm": (["arm-none-eabi-as", "-march=armv7ve"], ["arm-none-eabi-ld"]),
     "thumb": (["arm-none-eabi-as", "-march=armv7e-m"], ["arm-none-eabi-ld"]),
 }
+# Where kernels lie: no number of 32 bits is such an address.
+HIGH = {cpu: ["-Ttext-segment=0xffffffff80000000"] for cpu in ("x86_64", "aarch64", "riscv64", "s390x")}
 ARM = ("arm", "thumb")
 OBJCOPY = {"i386": "x86_64-linux-gnu", "riscv32": "riscv64-linux-gnu", "arm": "arm-none-eabi",
            "thumb": "arm-none-eabi"}
@@ -69,6 +71,24 @@ LARGE = {
     "s390x": """agfi %r15, -80000 => r15+160 r14+0 r11+0\nnopr => r15+80160 r14+0 r11+0
         agfi %r15, 80000 => r15+80160 r14+0 r11+0\nbr %r14 => r15+160 r14+0 r11+0""",
     "riscv": """lui t1, 18 => r2+0 r1+0 r8+0\nsub sp, sp, t1 => r2+0 r1+0 r8+0\nnop => r2+73728 r1+0 r8+0
+        add sp, sp, t1 => r2+73728 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
+}
+# FP is saved more than 32 KiB below the CFA.
+FAR_SLOT = {
+    "x86_64": """sub $40000, %rsp => r7+8 [cfa-8] r6+0\nmov %rbp, (%rsp) => r7+40008 [cfa-8] r6+0
+        xor %ebp, %ebp => r7+40008 [cfa-8] r6+0\nnop => r7+40008 [cfa-8] [cfa-40008]
+        mov (%rsp), %rbp => r7+40008 [cfa-8] [cfa-40008]\nadd $40000, %rsp => r7+40008 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """sub sp, sp, #10, lsl #12 => r31+0 r30+0 r29+0\nstr x29, [sp] => r31+40960 r30+0 r29+0
+        mov x29, xzr => r31+40960 r30+0 r29+0\nnop => r31+40960 r30+0 [cfa-40960]
+        ldr x29, [sp] => r31+40960 r30+0 [cfa-40960]\nadd sp, sp, #10, lsl #12 => r31+40960 r30+0 r29+0
+        ret => r31+0 r30+0 r29+0""",
+    "s390x": """agfi %r15, -80000 => r15+160 r14+0 r11+0\nstg %r11, 160(%r15) => r15+80160 r14+0 r11+0
+        lghi %r11, 0 => r15+80160 r14+0 r11+0\nnopr => r15+80160 r14+0 [cfa-80000]
+        lg %r11, 160(%r15) => r15+80160 r14+0 [cfa-80000]\nagfi %r15, 80000 => r15+80160 r14+0 r11+0
+        br %r14 => r15+160 r14+0 r11+0""",
+    "riscv": """lui t1, 18 => r2+0 r1+0 r8+0\nsub sp, sp, t1 => r2+0 r1+0 r8+0\nSTORE s0, 0(sp) => r2+73728 r1+0 r8+0
+        li s0, 0 => r2+73728 r1+0 r8+0\nnop => r2+73728 r1+0 [cfa-73728]\nLOAD s0, 0(sp) => r2+73728 r1+0 [cfa-73728]
         add sp, sp, t1 => r2+73728 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
 }
 # RA is in a register that a callee keeps, which a reader of the frame that waits does not know; or nowhere.
@@ -506,6 +526,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
          "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
+         "a slot far below the CFA": FAR_SLOT,
          "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
@@ -531,7 +552,7 @@ def build(cpu, name, text, leaf=None):
     lines += ".globl _start\n.type _start, %function\n_start:\nend: .byte 0, 0, 0, 0\n"
     write(image + ".s", (".text\n" + lines).encode())
     run(*assembler, image + ".s", "-o", image + ".o")
-    run(*linker, image + ".o", "-o", image)
+    run(*linker, *HIGH.get(cpu, ()), image + ".o", "-o", image)
     return image, {symbol: int(addr, 16) & ~(1 if cpu == "thumb" else 0)
                    for addr, symbol in re.findall(r"(?m): ([0-9a-f]+) .* \d+ (\w+)$", run("readelf", "-sW", image)[0])}
 
@@ -734,6 +755,27 @@ def doubt_is_said():
     must("f (0x%x): the machine code contradicts the CFI at 2 bytes\n" % where["f"] in errors, errors)
 
 
+# More rows, and more functions, than a byte counts.
+PAIR = "push %rax => r7+8 [cfa-8] r6+0\n{}pop %rax => r7+16 [cfa-8] r6+0\n{}"
+RETURNS = "ret => r7+8 [cfa-8] r6+0\n"
+NEXT_FUNCTION = ".cfi_endproc\n.type f%d, %%function\nf%d: .cfi_startproc\n"
+
+
+def many_rows():
+    """By the code where CFI says nothing, and by CFI that is true."""
+    check("x86_64", "many rows", PAIR.format("", "") * 300 + RETURNS)
+    check("x86_64", "many rows of CFI",
+          PAIR.format(".cfi_adjust_cfa_offset 8\n", ".cfi_adjust_cfa_offset -8\n") * 300 + RETURNS)
+    alone("x86_64", PAIR.format("", "") * 300 + RETURNS)
+
+
+def many_functions():
+    calls = "".join("call f%d\n" % i for i in range(300)) + RETURNS
+    text = calls + "".join(NEXT_FUNCTION % (i, i) + PAIR.format("", "") + RETURNS for i in range(300))
+    check("x86_64", "many functions", text)
+    alone("x86_64", text)
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
     for name, texts in CASES.items():
@@ -760,6 +802,8 @@ def main():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
+    test("x86_64: more than 256 rows", many_rows)
+    test("x86_64: more than 256 functions", many_functions)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 
