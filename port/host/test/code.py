@@ -1913,7 +1913,7 @@ def programs():
                      "call handler\npop %ecx\n.cfi_def_cfa_offset 8\npop %eax\n.cfi_def_cfa_offset 4\niret",
                      loads="mov %ax, %ss\nret")
     for described, loads in ((True, False), (False, False), (True, True), (False, True)):
-        functions["loads"] = "ltr %ax\nret" if loads else "str %ax\nret"
+        functions["loads"] = "nop\n" * 300 + ("ltr %ax\nret" if loads else "str %ax\nret")
         if not described:
             functions = {name: re.sub(r"\n\.cfi_[^\n]*", "", text) for name, text in functions.items()}
         image = naked_image("i386", functions, described)
