@@ -150,6 +150,15 @@ static bool is_compiler(const char *path)
     return has_part(path, compilers, sizeof compilers / sizeof compilers[0]);
 }
 
+/* Whether the program at PATH is one beside those, such as gcc-ar: a makefile may write the same words before each. */
+static bool is_other_tool(const char *path)
+{
+    static const char *const others[] = {"ar",    "as",     "ranlib",  "nm",      "objcopy",   "objdump",
+                                         "strip", "strings", "size",    "readelf", "addr2line", "cpp"};
+
+    return has_part(path, others, sizeof others / sizeof others[0]);
+}
+
 /* How many words in front of the compiler or linker name programs that run it: ccache, env NAME=VALUE, a script. */
 static size_t skip_launchers(const struct words *words)
 {
@@ -313,7 +322,8 @@ void command_read(struct command *command, char **list, size_t num)
     command->driver = !is_linker(command->words.list[first]);
     for (i = first + 1; i < command->words.num; i++)
         see(&command->seen, command->words.list[i], 0);
-    read_words(command, 0);
+    if (!is_other_tool(command->words.list[0]))
+        read_words(command, 0);
     read_scripts(command);
 }
 

@@ -473,6 +473,15 @@ foreign() {
         "$link" ld -m elf32_x86_64 -e start x32.o -o x32.elf
 }
 test "a program for another CPU" foreign
+# One word before each program of a makefile.
+tools() {
+    rm -f tools.a tools.bin
+    "$link" as -o tools.o - </dev/null && "$link" gcc-ar rc tools.a tools.o && "$link" ranlib tools.a &&
+        "$link" objcopy own.o copied.o && cmp own.o copied.o &&
+        "$link" objcopy own.o -O binary tools.bin &&
+        [ -s tools.bin ] && [ "$("$link" nm own.o)" = "$(nm own.o)" ] && [ ! -e a.out ]
+}
+test "programs that do not link" tools
 names() {
     own 2 ./ld.bfd "${ld[@]}" && python3 - <<'END'
 import re
