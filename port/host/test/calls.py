@@ -73,6 +73,18 @@ LARGE = {
     "riscv": """lui t1, 18 => r2+0 r1+0 r8+0\nsub sp, sp, t1 => r2+0 r1+0 r8+0\nnop => r2+73728 r1+0 r8+0
         add sp, sp, t1 => r2+73728 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
 }
+# FP gets what is not followed, and where the CFI's rule for the CFA changes, that for FP does not: FP is not restored.
+NOT_RESTORED = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nmov %rsp, %rbx => r7+16 [cfa-8] r6+0
+        mov (%rdi), %rbp => r7+16 [cfa-8] r6+0\n.cfi_def_cfa_register 3\nnop => none\npop %rbx => none
+        .cfi_def_cfa 7, 8\nret => none""",
+    "aarch64": """mov x19, sp => r31+0 r30+0 r29+0\nldr x29, [x0] => r31+0 r30+0 r29+0
+        .cfi_def_cfa_register 19\nnop => none\nret => none""",
+    "s390x": """lgr %r10, %r15 => r15+160 r14+0 r11+0\nlg %r11, 0(%r2) => r15+160 r14+0 r11+0
+        .cfi_def_cfa_register 10\nnopr => none\nbr %r14 => none""",
+    "riscv": """mv s1, sp => r2+0 r1+0 r8+0\nLOAD s0, 0(a0) => r2+0 r1+0 r8+0\n.cfi_def_cfa_register 9\nnop => none
+        ret => none""",
+}
 # FP is saved more than 32 KiB below the CFA.
 FAR_SLOT = {
     "x86_64": """sub $40000, %rsp => r7+8 [cfa-8] r6+0\nmov %rbp, (%rsp) => r7+40008 [cfa-8] r6+0
@@ -526,7 +538,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
          "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
-         "a slot far below the CFA": FAR_SLOT,
+         "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
          "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
