@@ -5,6 +5,11 @@
  * function that returns; the first assertion that does not hold ends it, and prints its condition, file and line.
  * T in the environment chooses tests: those whose group or name has its last word, or matches it as a pattern. Too many
  * may run: run.sh tells those that count.
+ *
+ * Programs that print their lines themselves: those of test/truth/programs and of port/linux/test have no libc, and
+ * trace_end() and bare.h are there what this is here; fast_test.c runs on aarch64_be, too, which has none, and
+ * walk_test.c of port/zephyr plays Zephyr. run_sfu.c of the vectors, and step.c and judge.c of the stepped programs,
+ * judge an input by thousands of comparisons, of which they count and print the first that differs.
  */
 #ifndef CHECK_H
 #define CHECK_H
