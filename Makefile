@@ -57,7 +57,7 @@ one_suite = $(if $(T),$(error T chooses tests of one suite: make suite-NAME T='$
 # All packages at once, because apt takes seconds each time.
 check:
 	@$(one_suite)
-	@test/tools/toolchain/install.sh core cross python tools x86
+	@test/tools/toolchain/install.sh core cross m32 python tools x86
 	@rm -rf build/results
 	@$(MAKE) --silent --keep-going $(FIRST:%=suite-%) || :
 	@test/suites.sh left $(FIRST) -- $(ALL_SUITES)

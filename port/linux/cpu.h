@@ -6,9 +6,12 @@
  *   CALL_*            numbers of system calls
  *   SA_RESTORER_OURS  whether a program must bring its own restorer
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
+ *   OLD_FRAME         only where a handler without SA_SIGINFO has another frame: old_frame gives the SP that a frame
+ *                     with the same registers would have; fix_old_pc is for that frame
  *   saved_at          where register REG (DWARF number; SFU_NUM_REGS: the PC) is, from the struct ucontext
  *   INFO_OFFSET       only where a fault may leave the PC behind its instruction: from a struct ucontext to the
- *                     signal's struct siginfo. VECTOR_OFFSET, to the number of the CPU's exception. passed, by how much
+ *                     signal's struct siginfo. VECTOR_OFFSET, to the number of the CPU's exception, a word. passed, by
+ *                     how much
  *   R_RELATIVE        type of the relocation: word = slide + addend
  *   RED_ZONE          bytes below SP that the kernel leaves alone when it delivers a signal
  */
@@ -33,8 +36,10 @@ struct phdr { /* Elf32_Phdr */
 struct siginfo {
     uint32_t signal;
     int32_t error, code; /* code above 0: the kernel's own signal; else somebody has sent it */
+#if UINTPTR_MAX > 0xffffffff
     int32_t reserved;
-    uint64_t addr;
+#endif
+    uintptr_t addr;
 };
 enum { SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_SEGV = 11, CODE_BREAKPOINT = 1, CODE_KERNEL = 128 };
 
@@ -71,21 +76,6 @@ static inline uint64_t saved_at(uint32_t reg)
 
 #define INFO_OFFSET   304
 #define VECTOR_OFFSET 200
-
-/* From the last byte of the instruction that made the signal to PC, which lies behind it; or 0, if PC is at it, or at
- * the next one to run, as after a single step. int3, int $4 and icebp leave the PC behind them. (Some virtual machines
- * leave it at icebp: so that is looked for.) */
-static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
-{
-    bool int3 = info->signal == SIGNAL_TRAP && info->code == CODE_KERNEL && vector == 3;
-    bool overflow = info->signal == SIGNAL_SEGV && info->code == CODE_KERNEL && vector == 4;
-    bool icebp = info->signal == SIGNAL_TRAP && info->code == CODE_BREAKPOINT && vector == 1;
-    uint8_t before = 0;
-
-    if (icebp)
-        icebp = sfu_linux_read(NULL, pc - 1, &before, 1) == 0 && before == 0xf1;
-    return int3 || overflow || icebp;
-}
 
 static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -167,11 +157,7 @@ enum {
     RED_ZONE = 0
 };
 #define CALL_MMAP_BY_POINTER 1 /* its six arguments are in memory */
-/* A handler without SA_SIGINFO has another frame: from SP to the pointer to its registers, and from a struct
- * ucontext to the same registers. */
-#define SIGFRAME_REGS        168
-#define REGS_OFFSET          40
-#define REGS_SIGNAL          344 /* from those registers to the signal's number */
+#define OLD_FRAME            1
 #define INFO_OFFSET          (-128)
 #define VECTOR_OFFSET        0 /* not used */
 enum { SVC = 0x0a }; /* the first byte of a system call; the second is its number */
@@ -195,13 +181,39 @@ static inline bool is_behind(uint32_t signal)
 
 /* From the instruction that made the signal, which Linux names, to PC, which lies behind it; or 0, if PC is at it, or
  * at the next one to run, as after a single step. */
-static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
+static inline uintptr_t passed(const struct siginfo *info, uintptr_t vector, uint64_t pc)
 {
     bool made =
         is_behind(info->signal) && info->code > 0 && (info->signal != SIGNAL_TRAP || info->code == CODE_BREAKPOINT);
 
     (void)vector;
     return made && info->addr < pc && pc - info->addr <= 6 ? pc - info->addr : 0;
+}
+
+/* From SP to the pointer to the registers, and from a struct ucontext to the same registers. */
+enum { SIGFRAME_REGS = 168, REGS_OFFSET = 40, REGS_SIGNAL = 344 /* from the registers to the signal's number */ };
+
+/* Returns 0, or -1: the frame cannot be read. */
+static inline int old_frame(sfu_addr *trap)
+{
+    if (sfu_linux_read(NULL, *trap + SIGFRAME_REGS, trap, 8) != 0)
+        return -1;
+    *trap -= UCONTEXT_OFFSET + REGS_OFFSET;
+    return 0;
+}
+
+/* Nothing says whether *PC lies behind the instruction, but the signal's number. Then a byte of that instruction is
+ * taken for *PC. It is no fault if a system call has sent the signal. Returns whether *PC is known. */
+static inline bool fix_old_pc(sfu_addr trap, sfu_addr *pc)
+{
+    uint32_t signal;
+    uint8_t call[2];
+
+    if (sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + REGS_OFFSET + REGS_SIGNAL, &signal, sizeof signal) != 0 ||
+        !is_behind(signal) || sfu_linux_read(NULL, *pc - sizeof call, call, sizeof call) != 0 || call[0] == SVC)
+        return true;
+    *pc -= sizeof call;
+    return false;
 }
 
 static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
@@ -266,8 +278,99 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
     return a0;
 }
 
+#elif defined(__i386__)
+
+enum {
+    CALL_READ = 3,
+    CALL_WRITE = 4,
+    CALL_CLOSE = 6,
+    CALL_LSEEK = 140, /* _llseek */
+    CALL_SIGACTION = 174,
+    CALL_SIGPROCMASK = 175,
+    CALL_SIGALTSTACK = 186,
+    CALL_MMAP = 192, /* mmap2 */
+    CALL_GETTID = 224,
+    CALL_EXIT_GROUP = 252,
+    CALL_TIMER_CREATE = 259,
+    CALL_TIMER_DELETE = 263,
+    CALL_OPENAT = 295,
+    CALL_TIMER_SETTIME = 409, /* timer_settime64, of Linux 5.1 */
+    SA_RESTORER_OURS = 0,     /* the vDSO has one for each kind of frame */
+    UCONTEXT_OFFSET = 140,
+    R_RELATIVE = 8,
+    RED_ZONE = 0
+};
+#define OLD_FRAME     1
+#define INFO_OFFSET   (-128)
+#define VECTOR_OFFSET 68
+
+/* struct ucontext: 20 bytes, gs, fs, es, ds, edi, esi, ebp, esp, ebx, edx, ecx, eax, vector, error, eip. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    static const uint8_t words[] = {11, 10, 9, 8, 7, 6, 5, 4, 14};
+
+    return 20 + 4 * (uint64_t)words[reg];
+}
+
+/* SP in a frame of a handler without SA_SIGINFO to its registers; and from a struct ucontext to the same registers. */
+enum { SIGFRAME_REGS = 4, REGS_OFFSET = 20 };
+
+static inline int old_frame(sfu_addr *trap)
+{
+    *trap += SIGFRAME_REGS;
+    *trap -= UCONTEXT_OFFSET + REGS_OFFSET;
+    return 0;
+}
+
+/* The number of the exception may be that of an earlier one, and the handler may have written over the signal's. So the
+ * bytes before *PC decide: if they are one of the instructions that leave the PC behind them, the last of them is taken
+ * for *PC. Returns whether *PC is known. */
+static inline bool fix_old_pc(sfu_addr trap, sfu_addr *pc)
+{
+    uint32_t vector = 0;
+    uint8_t before[2];
+    bool behind;
+
+    if (sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + VECTOR_OFFSET, &vector, sizeof vector) != 0 ||
+        sfu_linux_read(NULL, *pc - sizeof before, before, sizeof before) != 0)
+        return true;
+    behind = (vector == 1 && before[1] == 0xf1) || (vector == 3 && before[1] == 0xcc) ||
+             (vector == 4 && before[1] == 0xce) ||
+             ((vector == 3 || vector == 4) && before[0] == 0xcd && before[1] == vector);
+    *pc -= behind;
+    return !behind;
+}
+
+/* In restorer.S, because the sixth argument is in FP. */
+__attribute__((__visibility__("hidden"))) long sfu_linux_int80(long number, long a, long b, long c, long d, long e,
+                                                               long f);
+
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    return sfu_linux_int80(number, a, b, c, d, e, f);
+}
+
 #else
 #error "this port has no such CPU"
+#endif
+
+#if defined(__x86_64__) || defined(__i386__)
+
+/* From the last byte of the instruction that made the signal to PC, which lies behind it; or 0, if PC is at it, or at
+ * the next one to run, as after a single step. int3, int $4, into and icebp leave the PC behind them. (Some virtual
+ * machines leave it at icebp: so that is looked for.) */
+static inline uintptr_t passed(const struct siginfo *info, uintptr_t vector, uint64_t pc)
+{
+    bool int3 = info->signal == SIGNAL_TRAP && info->code == CODE_KERNEL && vector == 3;
+    bool overflow = info->signal == SIGNAL_SEGV && info->code == CODE_KERNEL && vector == 4;
+    bool icebp = info->signal == SIGNAL_TRAP && info->code == CODE_BREAKPOINT && vector == 1;
+    uint8_t before = 0;
+
+    if (icebp)
+        icebp = sfu_linux_read(NULL, pc - 1, &before, 1) == 0 && before == 0xf1;
+    return int3 || overflow || icebp;
+}
+
 #endif
 
 #endif

@@ -93,6 +93,18 @@ static bool returns_from_signal(sfu_addr pc, bool *old)
 
     *old = false;
     return sfu_linux_read(NULL, pc, code, sizeof vdso) == 0 && same(code, vdso, sizeof vdso);
+#elif defined(__i386__)
+    static const uint8_t rt[] = {0xb8, 173, 0, 0, 0, 0xcd, 0x80};          /* mov $173, %eax; int $0x80 */
+    static const uint8_t plain[] = {0x58, 0xb8, 119, 0, 0, 0, 0xcd, 0x80}; /* pop %eax; mov $119, %eax; int $0x80 */
+    uint8_t code[sizeof plain];
+
+    *old = false;
+    if (sfu_linux_read(NULL, pc, code, sizeof rt) != 0)
+        return false;
+    if (same(code, rt, sizeof rt))
+        return true;
+    *old = sfu_linux_read(NULL, pc, code, sizeof plain) == 0 && same(code, plain, sizeof plain);
+    return *old;
 #else
     static const uint8_t rt[] = {0x0a, 173}, plain[] = {0x0a, 119}; /* svc */
     uint8_t code[sizeof rt];
@@ -165,30 +177,13 @@ static int read_saved(sfu_addr trap, uint32_t reg, sfu_addr *value)
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + (sfu_addr)saved_at(reg), value, sizeof(uintptr_t));
 }
 
-#ifdef SIGFRAME_REGS
-/* Where a handler without SA_SIGINFO has the registers at REGS_AT, nothing says whether the PC lies behind the
- * instruction, but the signal's number. Then a byte of that instruction is taken for the PC. It is no fault if a system
- * call has sent the signal. Returns whether the PC is known. */
-static bool fix_old_pc(sfu_addr regs_at, sfu_addr *pc)
-{
-    uint32_t signal;
-    uint8_t call[2];
-
-    if (sfu_linux_read(NULL, regs_at + REGS_SIGNAL, &signal, sizeof signal) != 0 || !is_behind(signal) ||
-        sfu_linux_read(NULL, *pc - sizeof call, call, sizeof call) != 0 || call[0] == SVC)
-        return true;
-    *pc -= sizeof call;
-    return false;
-}
-#endif
-
 /* Moves *PC into the instruction that made the signal of the struct ucontext at UCONTEXT, if it lies behind that: there
  * another function may begin. */
 static void fix_pc(sfu_addr ucontext, sfu_addr *pc)
 {
 #ifdef INFO_OFFSET
     struct siginfo info;
-    uint64_t vector;
+    uintptr_t vector;
 
     if (sfu_linux_read(NULL, ucontext + (sfu_addr)(int64_t)INFO_OFFSET, &info, sizeof info) == 0 &&
         sfu_linux_read(NULL, ucontext + VECTOR_OFFSET, &vector, sizeof vector) == 0)
@@ -208,12 +203,9 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
     (void)ctx;
     if (!returns_from_signal(frame->regs.pc, &old))
         return code;
-#ifdef SIGFRAME_REGS
-    if (old) {
-        if (sfu_linux_read(NULL, trap + SIGFRAME_REGS, &trap, 8) != 0)
-            return SFU_E_STACK;
-        trap -= UCONTEXT_OFFSET + REGS_OFFSET;
-    }
+#ifdef OLD_FRAME
+    if (old && old_frame(&trap) != 0)
+        return SFU_E_STACK;
 #endif
     if (read_saved(trap, SFU_NUM_REGS, &regs->pc) != 0 || read_saved(trap, SFU_REG_SP, &regs->sp) != 0 ||
         read_saved(trap, SFU_REG_FP, &regs->fp) != 0)
@@ -221,9 +213,9 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
 #ifdef SFU_REG_RA
     regs->has_ra = read_saved(trap, SFU_REG_RA, &regs->ra) == 0;
 #endif
-#ifdef SIGFRAME_REGS
+#ifdef OLD_FRAME
     if (old)
-        known = fix_old_pc(trap + UCONTEXT_OFFSET + REGS_OFFSET, &regs->pc);
+        known = fix_old_pc(trap, &regs->pc);
 #endif
     if (!old)
         fix_pc(trap + UCONTEXT_OFFSET, &regs->pc);
@@ -259,7 +251,7 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
 #endif
 #ifdef INFO_OFFSET
     cpu->r[SFU_NUM_REGS] -= passed((const struct siginfo *)at(ucontext, INFO_OFFSET),
-                                   *(const uint64_t *)at(ucontext, VECTOR_OFFSET), cpu->r[SFU_NUM_REGS]);
+                                   *(const uintptr_t *)at(ucontext, VECTOR_OFFSET), cpu->r[SFU_NUM_REGS]);
 #endif
     return sfu_cpu_registers(cpu);
 }
@@ -267,7 +259,7 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void))
 {
     extern void sfu_linux_restorer(void);
-    uintptr_t action[4] = {0, 0, 0, 0}; /* handler, flags, restorer, mask; RISC-V: handler, flags, mask */
+    uintptr_t action[5] = {0, 0, 0, 0, 0}; /* handler, flags, restorer, mask of 8 bytes; RISC-V has no restorer */
 
     if (SA_RESTORER_OURS && restorer == NULL)
         restorer = sfu_linux_restorer;

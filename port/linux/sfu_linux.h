@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * sfu in Linux user mode, without a libc or beside one: x86_64, aarch64 little and big, s390x, RISC-V of 64 bits and of
- * 32; also under qemu-user. It makes raw system calls only, allocates nothing and leaves errno alone. A signal handler
- * may call everything here.
+ * 32, 32-bit x86; also under qemu-user. It makes raw system calls only, allocates nothing and leaves errno alone. A
+ * signal handler may call everything here.
  *
  *     static struct sfu_linux self;
  *
@@ -59,13 +59,13 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_ad
 /* A sfu_trap_hook_fn. It knows a Linux signal frame by the instructions at its PC: they call sigreturn. They may be
  * anywhere: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. It is sure only where the program
  * cannot have written them, as /proc/self/maps says: garbage on the stack could lead to bytes that look like them.
- * A handler without SA_SIGINFO on s390x cannot know the instruction of SIGILL, SIGFPE and SIGTRAP: a guess.
- * CTX is not used. */
+ * A handler without SA_SIGINFO cannot know the instruction of SIGILL, SIGFPE and SIGTRAP on s390x, nor int3 and the
+ * like on 32-bit x86: a guess. CTX is not used. */
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* In a signal handler with the third argument UCONTEXT (SA_SIGINFO), where it is: the registers of the interrupted
  * frame, and all of them in *CPU. A walk that begins with them leaves the handler out. Some faults leave the PC behind
- * their instruction, where another function may begin: SIGILL, SIGFPE and SIGTRAP of s390x, int3 of x86_64. The PC
+ * their instruction, where another function may begin: SIGILL, SIGFPE and SIGTRAP of s390x, int3 of x86. The PC
  * here is in that instruction, and so it is in the trace of sfu_linux_trap. It is one to print and to unwind from, not
  * one to go on at. */
 struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu);
@@ -83,7 +83,8 @@ __attribute__((noreturn)) void sfu_linux_exit(int status);
 
 /* Lets HANDLER(signal, siginfo, ucontext) handle SIGNAL. FLAGS: SA_SIGINFO (4), SA_ONSTACK (0x08000000), SA_NODEFER
  * (0x40000000), SA_RESTART (0x10000000), SA_RESTORER, if RESTORER is not NULL (0x04000000), or 0. RESTORER NULL: the
- * kernel's or, on x86_64, our own. Returns 0 or -errno. */
+ * kernel's or, on x86_64, our own; qemu-i386 has none for SA_SIGINFO (FAULTS.md: qemu-i386-return). Returns 0 or
+ * -errno. */
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void));
 
 /* Signal handlers with SA_ONSTACK run on the SIZE bytes at STACK from now on. Returns 0 or -errno. */
@@ -127,8 +128,9 @@ const char *sfu_linux_symbol(void *ctx, sfu_addr addr, sfu_addr *offset);
  * status that it returns. The outermost frame of each trace is that of _start. */
 int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv);
 
-/* A restorer, in restorer.S. The table describes its signal frame: a walk crosses it without the trap hook. x86_64 and
- * aarch64 only: on s390x the CFA, SP + 160, is in no word of a Linux signal frame. */
+/* A restorer, in restorer.S, for handlers with SA_SIGINFO. The table describes its signal frame: a walk crosses it
+ * without the trap hook. x86_64, aarch64 and 32-bit x86 only: on s390x the CFA, SP + 160, is in no word of a Linux
+ * signal frame. */
 void sfu_linux_restorer_table(void);
 
 #ifdef __cplusplus

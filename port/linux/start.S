@@ -24,6 +24,14 @@
     xc 0(8, %r15), 0(%r15)
     brasl %r14, sfu_linux_start /* @_start */
     j .
+#elif defined(__i386__)
+    xorl %ebp, %ebp
+    movl %esp, %eax
+    andl $-16, %esp
+    subl $12, %esp
+    pushl %eax
+    call sfu_linux_start /* @_start */
+    hlt
 #elif defined(__riscv)
     .option push
     .option norelax                     /* it sets what relaxed code uses */

@@ -13,6 +13,8 @@ enum {
     PT_INTERP = 3,
     DT_RELA = 7,
     DT_RELASZ = 8,
+    DT_REL = 17,
+    DT_RELSZ = 18,
     DT_RELRSZ = 35,
     DT_RELR = 36
 };
@@ -40,17 +42,29 @@ static void relocate_packed(const uintptr_t *relr, uintptr_t size, uintptr_t sli
     }
 }
 
+/* 32-bit x86 has no addends: the word itself holds one. */
+static void relocate_words(const uintptr_t *rel, uintptr_t size, uintptr_t slide)
+{
+    for (; size >= 2 * WORD; size -= 2 * WORD, rel += 2) /* offset, info */
+        if ((rel[1] & 0xff) == R_RELATIVE)
+            *(uintptr_t *)(rel[0] + slide) += slide;
+}
+
 /* A static-pie relocates itself. Until then nothing here may need an address from a table. */
 static void relocate(const uintptr_t *dynamic, uintptr_t slide)
 {
-    const uintptr_t *rela = NULL, *relr = NULL;
-    uintptr_t size = 0, packed = 0;
+    const uintptr_t *rela = NULL, *rel = NULL, *relr = NULL;
+    uintptr_t size = 0, words = 0, packed = 0;
 
     for (; dynamic[0] != 0; dynamic += 2) {
         if (dynamic[0] == DT_RELA)
             rela = (const uintptr_t *)(dynamic[1] + slide);
         if (dynamic[0] == DT_RELASZ)
             size = dynamic[1];
+        if (dynamic[0] == DT_REL)
+            rel = (const uintptr_t *)(dynamic[1] + slide);
+        if (dynamic[0] == DT_RELSZ)
+            words = dynamic[1];
         if (dynamic[0] == DT_RELR)
             relr = (const uintptr_t *)(dynamic[1] + slide);
         if (dynamic[0] == DT_RELRSZ)
@@ -58,6 +72,8 @@ static void relocate(const uintptr_t *dynamic, uintptr_t slide)
     }
     if (relr != NULL)
         relocate_packed(relr, packed, slide);
+    if (rel != NULL)
+        relocate_words(rel, words, slide);
     for (; rela != NULL && size >= 3 * WORD; size -= 3 * WORD, rela += 3) /* offset, info, addend */
         if ((rela[1] & (WORD == 8 ? 0xffffffff : 0xff)) == R_RELATIVE)
             *(uintptr_t *)(rela[0] + slide) = rela[2] + slide;

@@ -5,13 +5,13 @@
 # tables of sfu-gen, and the tools on planted images.
 
 FIRST_CPUS := x86_64 aarch64 s390x
-FIRST += $(FIRST_CPUS:%=made-%) first-kernel first-tools
-CHECK += first-kernel first-tools
+FIRST += $(FIRST_CPUS:%=made-%) made-i386 first-kernel first-tools
+CHECK += made-i386 first-kernel first-tools
 $(foreach cpu,$(FIRST_CPUS),$(eval CHECK_$(cpu) += made-$(cpu)))
 
-.PHONY: $(FIRST_CPUS:%=suite-made-%) suite-first-kernel suite-first-tools
-$(FIRST_CPUS:%=suite-made-%): suite-made-%: build/tools/sfu-gen
-	@test/tools/toolchain/install.sh core cross
+.PHONY: $(FIRST_CPUS:%=suite-made-%) suite-made-i386 suite-first-kernel suite-first-tools
+$(FIRST_CPUS:%=suite-made-%) suite-made-i386: suite-made-%: build/tools/sfu-gen
+	@test/tools/toolchain/install.sh core $(if $(filter i386,$*),m32,cross)
 	@MADE=yes test/run.sh made-$* test/truth/programs/run.sh $*
 
 FIRST_KERNEL := $(BARE)/first

@@ -56,6 +56,12 @@ suite-programs-riscv64 suite-programs-riscv32: suite-programs-%: build/tools/sfu
 	@test/tools/toolchain/install.sh core riscv tools
 	@test/run.sh programs-$* test/truth/programs/run.sh $*
 
+CHECK += programs-i386
+.PHONY: suite-programs-i386
+suite-programs-i386: build/tools/sfu-gen | $(TC)
+	@test/tools/toolchain/install.sh core m32 clang tools
+	@test/run.sh programs-i386 test/truth/programs/run.sh i386
+
 # ---- step: programs, one instruction at a time ----
 
 # What is stepped is data: programs, as test/truth/step/build.sh names them, and who steps each of them. Then come three

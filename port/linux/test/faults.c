@@ -27,6 +27,10 @@ enum { GETPID = 172 };
 #define ENTER "addi sp, sp, -32\n\t.cfi_def_cfa_offset 32\n\tsw ra, 28(sp)\n\t.cfi_offset 1, -4\n\t"
 #endif
 #define BEHIND "addi sp, sp, -64\n\t.cfi_def_cfa_offset 64\n\tnop\n\t"
+#elif defined(__i386__)
+enum { GETPID = 20 };
+#define ENTER  "sub $12, %esp\n\t.cfi_def_cfa_offset 16\n\t"
+#define BEHIND "sub $28, %esp\n\t.cfi_def_cfa_offset 32\n\tnop\n\t"
 #else
 enum { GETPID = 20 };
 #define ENTER                                                                                                      \
@@ -63,6 +67,18 @@ FAULT(fault_short_break, "c.ebreak");
 FAULT(fault_illegal, "unimp");
 FAULT(fault_memory, "lw a0, 8(zero)");
 FAULT(fault_sent, "li a7, 129\n\tecall");
+#elif defined(__i386__)
+FAULT(fault_int3, "int3");
+FAULT(fault_int_3, ".byte 0xcd, 3");
+FAULT(fault_int_4, ".byte 0xcd, 4");
+FAULT(fault_into, "mov $0x7fffffff, %eax\n\tinc %eax\n\tinto");
+FAULT(fault_bound, "movl $0, (%esp)\n\tmovl $0, 4(%esp)\n\tmov $5, %eax\n\t.byte 0x62, 0x04, 0x24");
+FAULT(fault_icebp, ".byte 0xf1");
+FAULT(fault_illegal, "ud2");
+FAULT(fault_privileged, "hlt");
+FAULT(fault_divide, "xor %ecx, %ecx\n\tdiv %ecx");
+FAULT(fault_memory, "mov 8, %eax");
+FAULT(fault_sent, "mov $37, %eax\n\tmov 16(%esp), %ebx\n\tmov 20(%esp), %ecx\n\tint $0x80"); /* kill */
 #else
 FAULT(fault_trap, "j .+2"); /* into its second half, 0001: as __builtin_trap */
 FAULT(fault_illegal, ".short 0");
@@ -92,6 +108,9 @@ static const struct kind {
     KIND(sent),
 #elif defined(__riscv)
     KIND(break), KIND(short_break), KIND(illegal), KIND(memory), KIND(sent),
+#elif defined(__i386__)
+    KIND(int3),    KIND(int_3),      KIND(int_4),  KIND(into),   KIND(bound), KIND(icebp),
+    KIND(illegal), KIND(privileged), KIND(divide), KIND(memory), KIND(sent),
 #else
     KIND(trap), KIND(illegal), KIND(privileged), KIND(divide), KIND(divide_memory), KIND(memory), KIND(sent),
 #endif

@@ -3,7 +3,7 @@
 /* Always compiled so that this function has nothing to do but the capture: it changes no register before. */
 #include "registers.h"
 
-void capture_leaf(struct sfu_cpu *cpu)
+void IN_REGISTER capture_leaf(struct sfu_cpu *cpu)
 {
     sfu_capture(cpu);
 }

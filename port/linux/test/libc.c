@@ -7,7 +7,7 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#include "sfu_linux.h"
+#include "section.h"
 #include "test/lib/check.h"
 
 static struct sfu_linux self;
@@ -18,6 +18,8 @@ static uint64_t pc_of(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
     return context->uc_mcontext.pc;
+#elif defined(__i386__)
+    return (uint32_t)context->uc_mcontext.gregs[REG_EIP];
 #else
     return context->uc_mcontext.psw.addr;
 #endif
@@ -67,7 +69,7 @@ static void test_signal(void **state)
     volatile intptr_t nowhere = 16;
 
     (void)state;
-    assert_int_equal(sfu_linux_init(&self, auxv), SFU_OK);
+    assert_int_equal(init_self(&self, auxv), SFU_OK);
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &action, NULL);

@@ -19,8 +19,8 @@ enum { SAMPLES = 40, IDLE = 3, LOST = 5, DEPTH = 7, TOO_DEEP = 100, ROOM = 65536
 extern const char __executable_start[]; /* of ld */
 
 static struct sfu_linux self;
-#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2
-#define FAST NULL /* the core makes the traces */
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 || defined(__i386__) /* as in sfu_profile.c */
+#define FAST NULL                                         /* the core makes the traces */
 #else
 static struct sfu_fast fast;
 static struct sfu_fast_image image;
@@ -151,7 +151,7 @@ static void set_stack(const void *high)
 static void init(const uintptr_t *auxv)
 {
     assert_that(init_self(&self, auxv) == SFU_OK, "init");
-#if __GCC_ATOMIC_LLONG_LOCK_FREE >= 2
+#if __GCC_ATOMIC_LLONG_LOCK_FREE >= 2 && !defined(__i386__)
     assert_that(sfu_fast_add(FAST, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
     self.target.sections = sfu_fast_sections(FAST);
 #endif

@@ -167,6 +167,43 @@ test_fault:
 test_fault_at:
     ic %r0, 0(%r1)
     j .
+#elif defined(__i386__)
+    .macro load_patterns                /* all but eax and esp */
+    movl $PATTERN + 1, %ecx
+    movl $PATTERN + 2, %edx
+    movl $PATTERN + 3, %ebx
+    movl $PATTERN + 5, %ebp
+    movl $PATTERN + 6, %esi
+    movl $PATTERN + 7, %edi
+    .endm
+test_capture:
+    pushl %ebx
+    pushl %ebp
+    pushl %esi
+    pushl %edi
+    call 2f
+2:  popl %ecx
+    leal -4(%esp), %eax
+    movl %eax, test_sp - 2b(%ecx)
+    leal 1f - 2b(%ecx), %eax
+    movl %eax, test_return - 2b(%ecx)
+    movl 20(%esp), %eax
+    load_patterns
+    call capture_leaf
+1:  popl %edi
+    popl %esi
+    popl %ebp
+    popl %ebx
+    ret
+test_fault:
+    call 2f
+2:  popl %ecx
+    movl %esp, test_sp - 2b(%ecx)
+    load_patterns
+    movl $PATTERN + 0, %eax
+test_fault_at:
+    movb (%eax), %al
+    hlt
 #elif defined(__riscv)
 #if __riscv_xlen == 64
 #define WORD  8

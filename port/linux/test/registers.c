@@ -3,7 +3,7 @@
 /*
  * Each register that the capture and the signal frames give, against what assembly code has put there. The
  * argument says which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext,
- * plain (the handler of s390x without SA_SIGINFO).
+ * plain (the handler of s390x and i386 without SA_SIGINFO).
  */
 #include "bare.h"
 #include "registers.h"
@@ -28,6 +28,8 @@ static void test_capturing(void)
     const uint32_t argument = 0, ra = 30;
 #elif defined(__riscv)
     const uint32_t argument = 10, ra = 1;
+#elif defined(__i386__)
+    const uint32_t argument = 0, ra = 99;
 #else
     const uint32_t argument = 2, ra = 14;
 #endif
@@ -106,6 +108,11 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
     {                                                                                                              \
         0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0                                                                      \
     }
+#elif defined(__i386__)
+#define SIGRETURN                                                                                                  \
+    {                                                                                                              \
+        0xb8, 173, 0, 0, 0, 0xcd, 0x80                                                                             \
+    }
 #else
 #define SIGRETURN                                                                                                  \
     {                                                                                                              \
@@ -160,7 +167,7 @@ static void test_reading(void)
     const long mprotect = 226;
 #elif defined(__riscv)
     const long mprotect = 226;
-#else
+#else /* s390x, i386 */
     const long mprotect = 125;
 #endif
     static const uint64_t bad[] = {

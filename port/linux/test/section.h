@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The section of a test: by its program headers or, where sfu-gen made it (RISC-V), between symbols of sfu-gen.lds. */
+/* The section of a test: by its program headers or, where sfu-gen made it (RISC-V, 32-bit x86), between symbols of
+ * sfu-gen.lds or room.S. */
 #ifndef SECTION_H
 #define SECTION_H
 

@@ -37,13 +37,15 @@ static NOIPA void on_bad_address(int signal, void *info, void *context)
     *os_pc(context) += 6;
 #elif defined(__riscv)
     *os_pc(context) += 4;
+#elif defined(__i386__)
+    *os_pc(context) += 7;
 #endif
     LEAVE_HANDLER(&list);
 }
 
 /* ---- each instruction ---- */
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 
 /* The CPU traps after each instruction that it begins with this flag set. */
 #define TRAP_FLAG 0x100u
@@ -51,7 +53,7 @@ static volatile int stepping;
 
 static void set_stepping(void *context)
 {
-    *os_flags(context) = (*os_flags(context) & ~(uint64_t)TRAP_FLAG) | (stepping ? TRAP_FLAG : 0);
+    *os_flags(context) = (*os_flags(context) & ~(uintptr_t)TRAP_FLAG) | (stepping ? TRAP_FLAG : 0);
 }
 
 static NOIPA void on_undefined(int signal, void *info, void *context)
@@ -200,7 +202,7 @@ void interrupt_init(void (*restorer)(void))
     (void)sfu_linux_sigaction(OS_SIGUSR2, on_signal, flags | OS_ONSTACK, restorer);
     (void)sfu_linux_sigaction(OS_SIGSEGV, on_bad_address, flags, restorer);
     (void)sfu_linux_sigaction(OS_SIGILL, on_undefined, flags, restorer);
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     (void)sfu_linux_sigaction(OS_SIGTRAP, on_step, flags, restorer);
 #endif
 }

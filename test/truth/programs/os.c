@@ -79,6 +79,8 @@ static inline __attribute__((always_inline)) void call_here(long number, long a,
 #elif defined(__riscv)
     register long a7 __asm__("a7") = number, a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c;
     __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2) : "memory");
+#elif defined(__i386__)
+    __asm__ volatile("int $0x80" : "+a"(number) : "b"(a), "c"(b), "d"(c) : "memory");
 #endif
 }
 
@@ -113,6 +115,9 @@ enum { AT_FP = AT(gprs[11]), AT_SP = AT(gprs[15]), AT_PC = AT(psw.addr), AT_FLAG
 #elif defined(__riscv)
 #define AT(name) offsetof(struct ucontext, uc_mcontext.sc_regs.name)
 enum { AT_FP = AT(s0), AT_SP = AT(sp), AT_PC = AT(pc), AT_FLAGS = AT(gp) /* there are none */ };
+#elif defined(__i386__)
+#define AT(name) offsetof(struct ucontext, uc_mcontext.name)
+enum { AT_FP = AT(ebp), AT_SP = AT(esp), AT_PC = AT(eip), AT_FLAGS = AT(eflags) };
 #endif
 
 uintptr_t *os_pc(const void *context)

@@ -39,7 +39,7 @@ void os_timer(long microseconds); /* SIGALRM, once */
 uintptr_t *os_pc(const void *context);
 uintptr_t *os_sp(const void *context);
 uintptr_t *os_fp(const void *context);
-uintptr_t *os_flags(const void *context); /* x86_64: RFLAGS */
+uintptr_t *os_flags(const void *context); /* x86: RFLAGS, EFLAGS */
 
 /* Prints the texts, the last of which is NULL. */
 void os_print(const char *text, ...) __attribute__((sentinel));

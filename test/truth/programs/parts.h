@@ -33,7 +33,7 @@ void p_never(void);
 void interrupt_init(void (*restorer)(void));
 
 /* From interrupt_each_begin on, each instruction of functions whose names begin with p_, and of each PLT, is
- * interrupted before it runs the first time; on x86_64 every time. */
+ * interrupted before it runs the first time; on x86 every time. */
 void interrupt_each_begin(void);
 void interrupt_each_end(void);
 
@@ -49,6 +49,8 @@ static inline __attribute__((always_inline)) void interrupt_fault(void)
     __asm__ volatile(".short 0\n\tlghi %%r1, 8\n\tstg %%r1, 0(%%r1)" : : : "r1", "memory");
 #elif defined(__riscv)
     __asm__ volatile(".2byte 0\n\t.option push\n\t.option norvc\n\tsw zero, 8(zero)\n\t.option pop" : : : "memory");
+#elif defined(__i386__)
+    __asm__ volatile("ud2\n\tmovb $0, 8\n" : : : "memory");
 #endif
 }
 

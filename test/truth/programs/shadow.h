@@ -52,6 +52,8 @@ INLINE uint64_t here_pc(void)
     __asm__ volatile("larl %0, ." : "=r"(pc));
 #elif defined(__riscv)
     __asm__ volatile("auipc %0, 0" : "=r"(pc));
+#elif defined(__i386__)
+    __asm__ volatile("1:\tmov $1b, %0" : "=r"(pc)); /* the programs are not linked as PIEs */
 #endif
     return pc;
 }
@@ -71,6 +73,9 @@ INLINE void shadow_enter(struct shadow *list, unsigned skip, const void *ra, con
 INLINE void shadow_call(struct shadow *list)
 {
     volatile struct record *r = &list->entry[list->count - 1];
+#if defined(__i386__) /* ebp is any register to the compiler: it must not have another use here */
+    __asm__ volatile("mov %%esp, (%0)\n\tmov %%ebp, (%1)" : : "a"(&r->sp), "d"(&r->fp) : "memory");
+#else
     uintptr_t sp, fp;
 
 #if defined(__x86_64__)
@@ -84,6 +89,7 @@ INLINE void shadow_call(struct shadow *list)
 #endif
     r->sp = sp;
     r->fp = fp;
+#endif
 }
 
 #define ENTER(list) shadow_enter(list, 0, __builtin_return_address(0), __builtin_dwarf_cfa(), 0)
