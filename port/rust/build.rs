@@ -4,7 +4,8 @@
 //!
 //!     CC_x86_64_unknown_linux_gnu, CC    the compiler, with arguments: "ccache gcc"; by default cc, for another CPU
 //!                                        aarch64-linux-gnu-gcc ...; clang is told the target's CPU; of RISC-V
-//!                                        riscv64-linux-gnu-gcc, which is told the target's extensions and ABI
+//!                                        riscv64-linux-gnu-gcc, which is told the target's extensions and ABI;
+//!                                        of 32-bit x86 the one of x86_64, which is told -m32
 //!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on,
 //!                                        but not that of a CPU of 32 bits: the crate's addresses have 64
 //!     AR_..., AR                         by default ar
@@ -36,6 +37,7 @@ const FLAGS: [&str; 11] = [
 fn cpu_flags(cpu: &str) -> &'static [&'static str] {
     match cpu {
         "x86_64" => &["-mno-red-zone", "-mgeneral-regs-only"],
+        "x86" => &["-mgeneral-regs-only"],
         "aarch64" => &["-mgeneral-regs-only", "-mno-outline-atomics"],
         "s390x" => &["-msoft-float"],
         _ => &[],
@@ -76,17 +78,24 @@ fn output_of(program: &str, arguments: &[&str]) -> String {
 fn cpu_of_compilers(cpu: &str) -> String {
     if cpu == "aarch64" && cargo("CARGO_CFG_TARGET_ENDIAN") == "big" {
         "aarch64_be".into()
+    } else if cpu == "x86" {
+        "i686".into()
     } else {
         cpu.into()
     }
 }
 
 fn default_compiler(cpu: &str) -> String {
-    if cargo("HOST").split('-').next() == Some(cpu) {
+    // One compiler makes code for x86, and one for RISC-V, of both widths.
+    let compiler = match cpu {
+        "x86" => "x86_64",
+        "riscv32" => "riscv64",
+        _ => cpu,
+    };
+    if cargo("HOST").split('-').next() == Some(compiler) {
         "cc".into()
     } else {
-        // One compiler makes code for RISC-V of both widths.
-        format!("{}-linux-gnu-gcc", if cpu == "riscv32" { "riscv64" } else { cpu })
+        format!("{}-linux-gnu-gcc", compiler)
     }
 }
 
@@ -124,6 +133,7 @@ fn run(command: &mut Command) {
 fn check_cpu(command: &[String], cpu: &str, out: &Path) {
     let machine: u16 = match cpu {
         "x86_64" => 62,
+        "x86" => 3,
         "aarch64" => 183,
         "s390x" => 22,
         "riscv64" | "riscv32" => 243,
@@ -140,7 +150,7 @@ fn check_cpu(command: &[String], cpu: &str, out: &Path) {
     let word = [bytes[18], bytes[19]];
     let found = if bytes[5] == 2 { u16::from_be_bytes(word) } else { u16::from_le_bytes(word) };
     assert!(
-        found == machine && (bytes[5] == 2) == big && (bytes[4] == 1) == (cpu == "riscv32"),
+        found == machine && (bytes[5] == 2) == big && (bytes[4] == 1) == (cpu == "riscv32" || cpu == "x86"),
         "sfu: '{}' makes objects of another CPU or byte order than {}: set CC_{} to a compiler for it",
         command.join(" "),
         cargo("TARGET"),
@@ -159,6 +169,9 @@ fn compiler(cpu: &str, out: &Path) -> Vec<String> {
         command.push(format!("--target={}-linux-gnu", cpu_of_compilers(cpu)));
     }
     command.extend(riscv_flags(&cargo("TARGET")));
+    if cpu == "x86" {
+        command.push("-m32".into());
+    }
     check_cpu(&[&command[..], &own].concat(), cpu, out);
     command.extend(FLAGS.iter().chain(cpu_flags(cpu)).map(|flag| flag.to_string()));
     command.extend(own);

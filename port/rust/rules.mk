@@ -29,6 +29,9 @@ suite-rust-$(1): build/tools/sfu-gen build/tools/sfu-trace
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call rust_suite,$(cpu))))
 
+CHECK += rust-i386
+$(eval $(call rust_suite,i386))
+
 # In M mode. Debian has no core library of their targets: core.sh compiles it.
 define rust_suite_riscv
 $(call rust_suite,$(1))

@@ -9,8 +9,8 @@ uint32_t rust_main(void);
  * riscv64gc. */
 static void enable_vectors(void)
 {
-#if defined(__x86_64__)
-    uint64_t control;
+#if defined(__x86_64__) || defined(__i386__)
+    uintptr_t control;
 
     __asm__ volatile("mov %%cr4, %0" : "=r"(control));
     __asm__ volatile("mov %0, %%cr4" : : "r"(control | 0x600)); /* OSFXSR, OSXMMEXCPT */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The sfu authors
 //! The declarations of `sfu.h`, under their own names, and of `sfu_rust.c`. `sfu.h` says what each is. A test compares
-//! all of them with what C compilers for three CPUs make of the header.
+//! all of them with what C compilers for four CPUs make of the header.
 //!
 //! # Safety
 //!

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# core.sh CPU: prints the folder of Rust's core library for aarch64 or s390x, of the Debian package of that architecture
-# whose version is that of the rustc that is installed; for riscv64 and riscv32, which Debian has none for, compiled of
-# the package rust-src, with unwind tables. It is unpacked into the cache of test/tools/toolchain, not installed, and
-# was signed by Debian (apt.sh).
+# core.sh CPU: prints the folder of Rust's core library for aarch64, s390x or i386, of the Debian package of that
+# architecture whose version is that of the rustc that is installed; for riscv64 and riscv32, which Debian has none for,
+# compiled of the package rust-src, with unwind tables. It is unpacked into the cache of test/tools/toolchain, not
+# installed, and was signed by Debian (apt.sh).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -23,6 +23,7 @@ trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 case $cpu in
 aarch64) architecture=arm64 target='' ;;
 s390x) architecture=s390x target='' ;;
+i386) architecture=i386 target='' ;;
 riscv64) architecture='' target=riscv64gc-unknown-none-elf ;;
 riscv32) architecture='' target=riscv32imac-unknown-none-elf ;;
 *) die "not for $cpu" ;;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# declarations.sh DIRECTORY: compares src/sys.rs, compiled for three CPUs, with what the C compilers for them make of
+# declarations.sh DIRECTORY: compares src/sys.rs, compiled for four CPUs, with what the C compilers for them make of
 # sfu.h (expect.py), and proves by mutants that a difference is found.
 set -eu
 LC_ALL=C
@@ -12,26 +12,34 @@ here=port/rust
 flags='-std=gnu11 -O1 -I. -Iarch -Iport/print -Iport/symbols -Iport/rust/test'
 failed=0
 
-gcc_of() { if [ "$1" = x86_64 ]; then echo gcc; else echo "$1-linux-gnu-gcc"; fi; }
+gcc_of() {
+    case $1 in
+    x86_64) echo gcc ;;
+    i386) echo gcc -m32 -isystem /usr/include/x86_64-linux-gnu ;;
+    *) echo "$1-linux-gnu-gcc" ;;
+    esac
+}
 
 # rust CPU ARGUMENT...: rustc for that CPU.
 rust() {
     cpu=$1
     shift
     [ "$cpu" = x86_64 ] || set -- "-L$("$here/test/core.sh" "$cpu")" "$@"
-    rustc --edition=2021 --target="$cpu-unknown-linux-gnu" -Cpanic=abort -Copt-level=0 "$@"
+    target=$cpu
+    [ "$cpu" != i386 ] || target=i686
+    rustc --edition=2021 --target="$target-unknown-linux-gnu" -Cpanic=abort -Copt-level=0 "$@"
 }
 
 # expectation CPU: layout.rs, values.rs and names in $work/CPU, by the C compiler alone.
-# shellcheck disable=SC2086,SC2317  # words; called by said
+# shellcheck disable=SC2046,SC2086,SC2317  # words; called by said
 expectation() {
     dir=$work/$1
     mkdir -p "$dir"
-    "$(gcc_of "$1")" $flags -g -fno-eliminate-unused-debug-types -c "$here/test/all.c" -o "$dir/all.o" &&
+    $(gcc_of "$1") $flags -g -fno-eliminate-unused-debug-types -c "$here/test/all.c" -o "$dir/all.o" &&
         gdb-multiarch -nx -batch -ex "py out = '$dir'" -x "$here/test/expect.py" "$dir/all.o" >"$dir/count" &&
-        "$(gcc_of "$1")" $flags -r -nostdlib port/print/sfu_print.c port/print/sfu_build_id.c \
+        $(gcc_of "$1") $flags -r -nostdlib port/print/sfu_print.c port/print/sfu_build_id.c \
             port/print/sfu_cycles.c port/print/sfu_record.c port/symbols/sfu_symbols.c -o "$dir/sfu_print.o" &&
-        "$(gcc_of "$1")" $flags -static "$dir/values.c" "$dir/sfu_print.o" -o "$dir/values" &&
+        $(gcc_of "$1") $flags -static "$dir/values.c" "$dir/sfu_print.o" -o "$dir/values" &&
         "qemu-$1" "$dir/values" >"$dir/values.rs"
 }
 
@@ -40,11 +48,12 @@ crate() {
     rust "$1" --crate-type=rlib --crate-name=sfu "$2/lib.rs" -o "$2/libsfu.rlib"
 }
 
+# shellcheck disable=SC2046  # words
 # compare CPU SOURCES: exit status 0 if all is the same, and no more is declared.
 compare() {
     dir=$work/$1
     rust "$1" --crate-type=staticlib --extern "sfu=$2/libsfu.rlib" "$dir/layout.rs" -o "$2/liblayout.a" &&
-        "$(gcc_of "$1")" -static -Wl,--gc-sections "$here/test/main.c" "$2/liblayout.a" "$dir/all.o" \
+        $(gcc_of "$1") -static -Wl,--gc-sections "$here/test/main.c" "$2/liblayout.a" "$dir/all.o" \
             "$dir/sfu_print.o" -o "$2/layout" &&
         "qemu-$1" "$2/layout" &&
         sed -En 's/^ *pub (const|struct|fn) ([Ss][Ff][Uu]_[A-Za-z0-9_]*).*/\2/p' "$2/sys.rs" | sort |
@@ -89,7 +98,7 @@ mutant() {
 
 rm -rf "$work"
 mkdir -p "$work"
-for cpu in x86_64 aarch64 s390x; do
+for cpu in x86_64 aarch64 s390x i386; do
     said "expectation, $cpu" expectation "$cpu"
     cp -r "$here/src" "$work/$cpu/crate"
     said "the crate, $cpu" crate "$cpu" "$work/$cpu/crate"

@@ -103,6 +103,10 @@ script_tests() {
         script_for aarch64_be-unknown-none aarch64 AArch64 CC=clang AR_aarch64_be_unknown_none=ar
     said "build script, a target of its own" ../.. script_for $x x86_64 AArch64 CC=clang \
         CFLAGS=--target=aarch64-linux-gnu CARGO_CFG_TARGET_ARCH=other
+    said "build script for i686" ../.. script_for i686-unknown-linux-gnu x86 'Intel 80386'
+    said "build script for i686, CC=clang" ../.. script_for i686-my-kernel x86 'Intel 80386' CC=clang
+    said "build script for i686, a compiler of another CPU" ../.. refused 'set CC_i686_my_kernel to a compiler' \
+        script_for i686-my-kernel x86 'Intel 80386' CC=gcc CFLAGS=-m64
     rm -f "$work/cached"
     said "build script, CC='ccache gcc'" ../.. \
         script_for $x x86_64 'Advanced Micro Devices X86-64' "CC=$work/bin/ccache gcc"
