@@ -286,8 +286,9 @@ MOST_FRAMES = 64  # SFU_PROFILE_PCS
 
 @functools.lru_cache(maxsize=None)
 def functions_of(out, cpu):
-    """(start, size, name) of each function, says nm."""
+    """(start, size, name) of each function, says nm. Of those of gcc it does not know the size."""
     lines = [line.split() for line in run([tool_of('nm', cpu), '-S', out]).splitlines()]
+    lines += [[line[0], '4', *line[1:]] for line in lines if len(line) == 3 and line[2].startswith(OWN_ADDRESS)]
     return sorted((int(line[0], 16), int(line[1], 16), line[3]) for line in lines if len(line) == 4)
 
 
