@@ -221,8 +221,8 @@ for level in -O0 -O1 -O2 -O3 -Os; do
     esac
     patterns "plain$level" $level
     [ -z "${MADE-}" ] || continue
-    case ${LONG:-}$level in
-    -O1 | -O3 | -Os) continue ;; # LONG: each of the other ways, too
+    case ${LONG:-}$level-$abi in
+    -O1-* | -O3-* | -Os-* | -O0-i386) continue ;; # LONG: each of the other ways, too
     esac
     patterns "stack-clash$level" $level -fstack-clash-protection
     patterns "lto$level" $level -flto
