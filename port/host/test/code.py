@@ -18,6 +18,7 @@ import time
 
 import host
 from host import NM, OUT, TC, Wrong, finish, gen, must, read, run, test, write
+from saved import check_saved
 
 WORK = OUT + "/work/code-" + sys.argv[1]
 BEGUN = time.time()
@@ -1929,6 +1930,12 @@ def programs():
                 name, said, rules))
 
 
+def kept_at_entry(cpu):
+    """Where an interrupt's entry keeps the return address of what it has interrupted."""
+    wrong = check_saved("build/tools/sfu-gen", cpu, WORK)
+    must(not wrong, "\n".join(wrong))
+
+
 def calls_behind():
     """A call of what lies behind it is one, unless that is a label whose code takes the address off the stack."""
     for kind, text, is_call in (("function", "push %rbx\n1: jmp 1b", True), ("notype", "push %rbx\n1: jmp 1b", True),
@@ -2546,6 +2553,8 @@ def test_trust():
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     test("i386 what has been interrupted", programs)
+    for cpu in "aarch64", "riscv64", "s390x":
+        test(cpu + " what an entry keeps", kept_at_entry, cpu)
     test("x86_64 a call of what lies behind it", calls_behind)
     for cpu in PIECES:
         test("%s entries found: a label behind a call" % cpu, pieces, cpu)

@@ -99,7 +99,26 @@ OTHERS = {
     eret
     .bss
     .skip 4096
-irq_stack:""", "interrupted", 240 - 272)],
+irq_stack:""", "interrupted", 240 - 272),
+                ("""e: sub sp, sp, #10, lsl #12
+    stp x0, x1, [sp]
+    stp x29, x30, [sp, #232]
+    mrs x1, elr_el1
+    str x1, [sp, #248]
+    mov x29, sp
+    ldr x1, =irq_stack
+    mov sp, x1
+    bl handle
+    mov sp, x29
+    ldr x1, [sp, #248]
+    msr elr_el1, x1
+    ldp x29, x30, [sp, #232]
+    ldp x0, x1, [sp]
+    add sp, sp, #10, lsl #12
+    eret
+    .bss
+    .skip 4096
+irq_stack:""", "interrupted", 240 - 40960)],
     "riscv64": [("""e: addi sp, sp, -64
     sd ra, 0(sp)
     sd s0, 8(sp)
