@@ -38,6 +38,12 @@ void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes)
         fact->op[fact->num - 1].from = (int32_t)bytes;
 }
 
+void code_replace_bytes(struct code_fact *fact)
+{
+    if (fact->size != 0)
+        fact->op[fact->num - 1].reg = 1;
+}
+
 void code_repeat(struct code_fact *fact, uint8_t reg)
 {
     if (fact->size != 0)
@@ -129,16 +135,35 @@ static void drop_slot(struct code_state *state, struct code_slot *slot)
     *slot = state->slot[--state->num];
 }
 
-/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. */
-static void write_slots(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k, int64_t size)
+/* Whether SLOT is a word by which the frame is found: the return address or FP, which a function has when it is
+ * entered. Where that gets another value, it stays noted: it is not that any more. */
+static bool is_own_word(const struct code_cpu *cpu, const struct code_slot *slot)
+{
+    const struct code_value *value = &slot->value;
+
+    return slot->base == BASE_CFA &&
+           (code_is_gone(value) ||
+            (value->k == 0 && (value->base == BASE_RETURN || value->base == BASE_ENTRY + cpu->fp)));
+}
+
+/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. REPLACED: those get another value. */
+static void write_slots(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k, int64_t size,
+                        bool replaced)
 {
     unsigned i = 0;
 
-    while (i < state->num)
-        if (state->slot[i].base == base && state->slot[i].k < k + size && k < state->slot[i].k + cpu->word)
-            drop_slot(state, &state->slot[i]);
-        else
-            i++;
+    while (i < state->num) {
+        struct code_slot *slot = &state->slot[i];
+        const bool hit = slot->base == base && slot->k < k + size && k < slot->k + cpu->word;
+
+        if (hit && !(replaced && is_own_word(cpu, slot))) {
+            drop_slot(state, slot);
+            continue;
+        }
+        if (hit)
+            slot->value = gone;
+        i++;
+    }
 }
 
 /* Forgets the slots of BASE from LOW up to HIGH. */
@@ -183,16 +208,6 @@ static void forget_struct(struct code_state *state)
         drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
 
-/* x86: a word that is stored where the return address is, and no other, stays noted: it is not that any more. */
-static bool replaces_address(const struct code_cpu *cpu, const struct code_state *state,
-                             const struct code_value *at, int64_t offset, const struct code_value *value)
-{
-    const struct code_slot *slot = find_slot(state, BASE_CFA, cpu->ra_at_entry);
-
-    return !cpu->link && at->base == BASE_CFA && at->k + offset == cpu->ra_at_entry && slot != NULL &&
-           (slot->value.base == BASE_RETURN || code_is_gone(&slot->value)) && value->base == BASE_UNKNOWN;
-}
-
 /* Something is written at AT, which is known: what has two names, by an absolute address and from where GS begins, may
  * be forgotten. */
 static void forget_other_name(struct code_state *state, const struct code_value *at)
@@ -207,14 +222,17 @@ static void forget_other_name(struct code_state *state, const struct code_value 
 static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
+    const struct code_slot *own;
+
     if (!is_place(state, at, offset)) {
         forget_struct(state);
         return;
     }
     forget_other_name(state, at);
-    if (replaces_address(cpu, state, at, offset, value))
+    own = find_slot(state, at->base, at->k + offset);
+    if (value->base == BASE_UNKNOWN && own != NULL && is_own_word(cpu, own))
         value = &gone;
-    write_slots(cpu, state, at->base, at->k + offset, cpu->word);
+    write_slots(cpu, state, at->base, at->k + offset, cpu->word, false);
     if (is_useful(state, at, value) || (value == &gone && state->num < CODE_SLOTS))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
@@ -241,7 +259,7 @@ static void copy(const struct code_cpu *cpu, struct code_state *state, const str
         forget_struct(state);
         return;
     }
-    write_slots(cpu, state, to->base, to->k + k, bytes);
+    write_slots(cpu, state, to->base, to->k + k, bytes, false);
     for (i = 0; i < bytes / 8; i++)
         store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
 }
@@ -833,7 +851,8 @@ static void overwrite(const struct code_cpu *cpu, struct code_state *state, cons
     if (count != NULL && count->base == BASE_NUMBER)
         times = count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
     forget_other_name(state, at);
-    write_slots(cpu, state, at->base, at->k + op->k, times * op->from);
+    write_slots(cpu, state, at->base, at->k + op->k, times * op->from,
+                op->reg != 0 && (count == NULL || count->base == BASE_NUMBER));
 }
 
 /* REG = the value AT + K. What is gone stays so wherever it moves. */

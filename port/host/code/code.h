@@ -90,7 +90,8 @@ enum code_do {
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_LOADS,  /* as CODE_LOAD, for the registers of FROM, a bit each; ARM's PC is CODE_TARGET */
     CODE_STORES, /* as CODE_STORE, for the registers of FROM */
-    CODE_WRITE,  /* FROM bytes at BASE + K become unknown; as often as LAST says, if it is a number */
+    CODE_WRITE,  /* FROM bytes at BASE + K may be written, as often as LAST says, if it is a number; REG: they get
+                    another value */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
@@ -206,6 +207,8 @@ void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t bas
 void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how);
 /* BYTES at BASE + K become unknown. */
 void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes);
+/* What was written last gets other bytes than were there. */
+void code_replace_bytes(struct code_fact *fact);
 /* What was written last is the first of as many as the number in REG, one behind the other. */
 void code_repeat(struct code_fact *fact, uint8_t reg);
 /* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */

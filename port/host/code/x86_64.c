@@ -177,18 +177,71 @@ static void forget_gs(struct code_fact *fact)
 /* How many bytes a row of a tile has at most, of which Zydis does not say the size (AMX). */
 enum { ROW = 64 };
 
+static bool is_string(const struct decoder *d)
+{
+    return d->insn.meta.category == ZYDIS_CATEGORY_STRINGOP || d->insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+}
+
+/* Whether the first operand, in memory, keeps its value: so compilers order accesses, or touch a page. */
+static bool keeps_value(const struct decoder *d)
+{
+    const operand_t *b = &d->op[1];
+
+    if (d->insn.operand_count_visible < 2 || b->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return false;
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        return b->imm.value.s == 0;
+    case ZYDIS_MNEMONIC_AND:
+        return b->imm.value.s == -1;
+    default:
+        return false;
+    }
+}
+
+/* Whether what OPERAND, in memory, has behind the instruction has nothing to do with what it had. What a number is
+ * added to has, as an address that is to be returned to behind data; and more than a register is perhaps not written as
+ * a whole. */
+static bool is_replaced(const struct decoder *d, const operand_t *operand)
+{
+    enum { MOST = 512 };
+
+    if (!(operand->actions & ZYDIS_OPERAND_ACTION_WRITE) || operand->size == 0 || operand->size > MOST ||
+        d->insn.avx.mask.reg != ZYDIS_REGISTER_NONE)
+        return false;
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+    case ZYDIS_MNEMONIC_XADD:
+        return false;
+    default:
+        return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
+               d->insn.meta.category == ZYDIS_CATEGORY_LOGICAL || d->insn.meta.category == ZYDIS_CATEGORY_POP ||
+               is_string(d);
+    }
+}
+
 /* OPERAND becomes unknown, if it lies where slots are. A string instruction with a prefix writes it RCX times. */
 static void write_to(const struct decoder *d, struct code_fact *fact, const operand_t *operand)
 {
     uint8_t base;
     int64_t k;
 
+    if (keeps_value(d))
+        return;
     address(d, operand, &base, &k);
     if (d->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && is_register(&d->op[1]))
         base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
     code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
     if (d->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
         code_repeat(fact, d->mode->count);
+    if (is_replaced(d, operand))
+        code_replace_bytes(fact);
 }
 
 /* A part of REG gets a value, or all of it one that is not known. What is added to SP by `or` is 0 wherever that counts
@@ -201,11 +254,6 @@ static void change(const struct decoder *d, struct code_fact *fact, ZydisRegiste
         code_forget(fact, d->mode->sp);
     else if (d->number[reg] != 0)
         code_replace(fact, number_of(d, reg));
-}
-
-static bool is_string(const struct decoder *d)
-{
-    return d->insn.meta.category == ZYDIS_CATEGORY_STRINGOP || d->insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
 /* What Zydis says of an instruction. Memory is written before registers change that its address counts from. */

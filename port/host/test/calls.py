@@ -189,6 +189,31 @@ LOST_WORD = {
         ret => none\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nmov (%esp), %edx\nmov %eax, (%esp)
         nop => r4+4 r2+0 r5+0\nmov %edx, (%esp) => r4+4 r2+0 r5+0\nret => r4+4 [cfa-4] r5+0""",
 }
+# What may have written the word, or has added to it (a return over data behind the call), is believed to be what CFI
+# says. What writes what was there already keeps it, as a barrier does.
+LOST_BY = {"x86_64": ("movq $_start, (%rsp)", "xorq %r11, (%rsp)", "notq (%rsp)", "xchg %rax, (%rsp)",
+                      "movups %xmm0, -8(%rsp)", "movl $5, 4(%rsp)", "movq %xmm0, (%rsp)", "movb %al, 7(%rsp)",
+                      "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)"),
+           "i386": ("movl $_start, (%esp)", "xorl %eax, (%esp)", "negl %eax\nnotl (%esp)", "xchg %eax, (%esp)",
+                    "movw $5, 2(%esp)", "orl $1, (%esp)")}
+KEPT_BY = {"x86_64": ("lock orq $0, (%rsp)", "lock addl $0, (%rsp)", "xorb $0, 7(%rsp)", "andq $-1, (%rsp)",
+                      "subq $0, (%rsp)", "addq $5, (%rsp)", "incq (%rsp)", "cmpxchg %rcx, (%rsp)",
+                      "movq $_start, -8(%rsp)", "rep stosb"),
+           "i386": ("lock orl $0, (%esp)", "lock addl $0, (%esp)", "addl $5, (%esp)", "movl $_start, -4(%esp)")}
+# RA has been saved, and its register is another one: what overwrites the word takes the last copy. The same for FP.
+LOST_COPY = {
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        str x0, [sp, #8] => r31+32 [cfa-24] *\nnop => r31+32 r30+0 *\nbl leaf => none\nnop => none
+        str x0, [sp] => none\nmov x29, x0 => none\nnop => none\nb .""",
+    "riscv": """addi sp, sp, -32\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)\n.cfi_offset 1, -8\nSTORE s0, 16(sp)
+        .cfi_offset 8, -16\nSTORE a0, 24(sp) => r2+32 [cfa-8] *\nnop => r2+32 r1+0 *\njal leaf => none\nnop => none
+        j .""",
+    "arm": """push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n.cfi_offset 4, -8
+        str r0, [sp, #4] => r13+8 [cfa-4] *\nnop => r13+8 r14+0 *\nbl leaf => none\nnop => none\nb .""",
+    "s390x": """stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\n.cfi_offset 15, -40\nlgr %r1, %r15
+        aghi %r15, -160\n.cfi_def_cfa_offset 320\nstg %r2, 272(%r15) => r15+320 [cfa-48] *\nnopr => r15+320 r14+0 *
+        brasl %r14, leaf => none\nnopr => none\nj .""",
+}
 # The same by gcc (-mindirect-branch, -mfunction-return), whose CFI counts what the call pushes, and goes on to do so
 # where its return has taken that off, up to the next row that says anew where the CFA is. So behind a jump to a label
 # nobody knows it, but on ways that are seen (FAULTS.md: gcc-thunk-goto).
@@ -544,6 +569,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "RA's word overwritten": LOST_WORD, "a call that is a jump": DETOUR,
+         "RA's last copy overwritten": LOST_COPY,
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
@@ -816,6 +842,14 @@ def main():
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
     test("x86_64: more than 256 rows", many_rows)
     test("x86_64: more than 256 functions", many_functions)
+    for cpu, ways in LOST_BY.items():
+        sp, fp = ("r7+8 [cfa-8]", "r6+0") if cpu == "x86_64" else ("r4+4 [cfa-4]", "r5+0")
+        for how in ways:
+            test("%s: RA's word overwritten by %s" % (cpu, how.replace("\n", "; ")), check, cpu, "lost word",
+                 "%s => * * *\nnop => none\nret => none" % how)
+        for how in KEPT_BY[cpu]:
+            test("%s: RA's word kept by %s" % (cpu, how), check, cpu, "kept word",
+                 "%s => * * *\nnop => %s %s\nret => %s %s" % (how, sp, fp, sp, fp))
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 
