@@ -1169,9 +1169,22 @@ static bool pops_arguments(const struct code_unit *unit)
     return unit->odd && unit->popped > 1 && unit->popped != POPPED_MIXED;
 }
 
+/* What FP is behind a call of CALLEE, which returns with another one, if SP is at BEFORE. */
+static struct code_value fp_behind(const struct code_cpu *cpu, const struct code_value *before,
+                                   const struct code_unit *callee)
+{
+    struct code_value fp = *before;
+
+    if (!callee->frames || before->base <= BASE_NEAR)
+        return unknown;
+    fp.k += callee->framed - (cpu->link ? cpu->sp_at_entry : 0);
+    return fp;
+}
+
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
 {
     struct code_value *sp = &state->reg[cpu->sp];
+    const struct code_value before = *sp;
     unsigned i;
 
     if (callee != NULL && pops_arguments(callee) && sp->base > BASE_NEAR)
@@ -1191,7 +1204,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
     forget_struct(state);
     if (callee != NULL && callee->spoils)
-        state->reg[cpu->fp] = unknown;
+        state->reg[cpu->fp] = fp_behind(cpu, &before, callee);
 }
 
 void code_hold(const struct code_cpu *cpu, struct code_state *held, const struct code_state *state,
@@ -1786,12 +1799,13 @@ static bool is_filler(const struct run *r, const struct code_fact *fact, uint64_
     return at == fact->target;
 }
 
-/* Whether FACT calls a function that takes its arguments off the stack. */
-static bool pops_for(const struct run *r, const struct code_fact *fact)
+/* Whether FACT calls a function that takes its arguments off the stack, or returns with another FP: a piece of a
+ * prologue, which makes a function's frame. */
+static bool changes_frame(const struct run *r, const struct code_fact *fact)
 {
     const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
 
-    return callee != NULL && pops_arguments(callee);
+    return callee != NULL && (pops_arguments(callee) || callee->spoils);
 }
 
 /* Whether the PC goes on behind FACT, at NEXT, if it does what it says. What does not always come back does not at the
@@ -1802,7 +1816,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 
     if (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE)
         return false;
-    if (fact->flow == CODE_CALL && fact->link == 0 && pops_for(r, fact)) /* CFI says so, too */
+    if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
@@ -2268,6 +2282,26 @@ bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *sta
            (ra->width & CODE_ENTRY_COMPLETE) != 0;
 }
 
+/* The unit returns with FP, which is not its caller's: notes where that is in its frame. */
+static void note_framed(struct code_unit *unit, const struct code_value *fp)
+{
+    const bool frames =
+        fp->base == BASE_CFA && !unit->keeps_fp && (!unit->spoils || (unit->frames && unit->framed == fp->k));
+
+    unit->changed |= !unit->spoils || unit->frames != frames;
+    unit->frames = frames;
+    unit->framed = fp->k;
+    unit->spoils = true;
+}
+
+/* The unit returns with what may be its caller's FP. */
+static void note_kept(struct code_unit *unit)
+{
+    unit->changed |= unit->frames;
+    unit->frames = false;
+    unit->keeps_fp = true;
+}
+
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -2286,10 +2320,10 @@ static void returns(struct run *r, const struct code_state *state, const struct 
         r->unit->odd = true;
     }
     if (!same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
-        (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN)) {
-        r->unit->changed |= !r->unit->spoils;
-        r->unit->spoils = true;
-    }
+        (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN))
+        note_framed(r->unit, &state->reg[cpu->fp]);
+    else
+        note_kept(r->unit);
     r->code->changed |= r->unit->changed;
 }
 

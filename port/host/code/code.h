@@ -373,6 +373,9 @@ struct code_unit {
     bool odd;        /* it returns with another SP */
     uint32_t popped; /* by so much, + 1, at each return that was seen; POPPED_MIXED: it differs, or is not known */
     bool spoils;     /* it returns with another FP */
+    bool frames;     /* at each return that was seen FP is at FRAMED from its CFA */
+    bool keeps_fp;   /* a return was seen with what may be the FP of its caller */
+    int64_t framed;
     bool changed;    /* it has become one of these: those that call it are to be run again */
     bool returns;    /* a return was seen */
     bool called;     /* by what was analysed: its start is entered as a function's */

@@ -214,6 +214,21 @@ LOST_COPY = {
         aghi %r15, -160\n.cfi_def_cfa_offset 320\nstg %r2, 272(%r15) => r15+320 [cfa-48] *\nnopr => r15+320 r14+0 *
         brasl %r14, leaf => none\nnopr => none\nj .""",
 }
+# A piece of the prologue is a function, which sets FP (clang 19, -Oz): CFI changes behind its call, which comes back.
+PIECE = {
+    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\ncall g => r7+16 [cfa-8] [cfa-16]
+        .cfi_def_cfa_register 6\npush %rbx => r6+16 [cfa-8] [cfa-16]\ncall leaf => r6+16 [cfa-8] [cfa-16]
+        pop %rbx\npop %rbp => r6+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] *\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\nlea 8(%rsp), %rbp\nret""",
+    "aarch64": """stp x29, x30, [sp, #-32]!\nbl g => r31+32 [cfa-24] [cfa-32]\n.cfi_def_cfa 29, 32
+        .cfi_offset 30, -24\n.cfi_offset 29, -32\nnop => r29+32 [cfa-24] [cfa-32]\nbl leaf => r29+32 [cfa-24] [cfa-32]
+        ldp x29, x30, [sp], #32 => r29+32 [cfa-24] [cfa-32]\nret => r31+0 * *\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\nstr x19, [sp, #16]\nmov x29, sp\nret""",
+    "riscv": """addi sp, sp, -32\nSTORE ra, 24(sp)\nSTORE s0, 16(sp)\njal g => r2+32 [cfa-8] [cfa-16]
+        .cfi_def_cfa 8, 0\n.cfi_offset 1, -8\n.cfi_offset 8, -16\nnop => r8+0 [cfa-8] [cfa-16]
+        LOAD ra, 24(sp)\nLOAD s0, 16(sp) => r8+0 * *\naddi sp, sp, 32 => r2+32 * *\nret => r2+0 * *\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\naddi s0, sp, 32\nret""",
+}
 # The same by gcc (-mindirect-branch, -mfunction-return), whose CFI counts what the call pushes, and goes on to do so
 # where its return has taken that off, up to the next row that says anew where the CFA is. So behind a jump to a label
 # nobody knows it, but on ways that are seen (FAULTS.md: gcc-thunk-goto).
@@ -569,7 +584,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "RA's word overwritten": LOST_WORD, "a call that is a jump": DETOUR,
-         "RA's last copy overwritten": LOST_COPY,
+         "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a switch of threads": SWITCH, "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
