@@ -657,9 +657,9 @@ static void fail_without_cfi(struct image *image)
     const char *option = abi_is_arm(image->abi) ? "-g" : "-fasynchronous-unwind-tables";
 
     if (image->pe != NULL)
-        fail("no call frame information: .pdata, .eh_frame and .debug_frame are missing or empty. --find needs "
-             "none: it "
-             "reads the machine code");
+        fail(
+            "no call frame information: .pdata, .eh_frame and .debug_frame are missing or empty, or the entries of "
+            ".pdata overlap. --find needs none of them: it reads the machine code");
     if (place != NULL)
         fail("its call frame information is in the section %s, where no reader looks for it: a line of the linker "
              "script, such as *(.eh_frame), puts it there. Take that line out, and write at the end of the script "

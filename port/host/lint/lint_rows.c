@@ -472,7 +472,9 @@ void lint_rows(struct lint *lint)
             "sfu_find_text takes all from there on for code, a null call too: set the text by symbols, or use "
             "sfu-gen",
             lint->dead);
-    if (!lint->image.object && !lint->outermost && lint->image.header.e_entry != 0 && lint->version > 1)
+    /* The entry of a PE file is called by the firmware or by a loader. */
+    if (!lint->image.object && lint->image.pe == NULL && !lint->outermost && lint->image.header.e_entry != 0 &&
+        lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
     lint->without_fp = lint->num_rows > 0 && !lint->with_fp;

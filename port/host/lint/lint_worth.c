@@ -352,6 +352,9 @@ static void reason_without_cfi(struct lint *lint, struct lint_function *f)
         set_reason(f, "assembly", "assembly without CFI: .cfi_startproc, or arch/sfu_asm.h");
     else if (lint->cfi.num_fdes == 0)
         set_reason(f, "unknown", "the image has no CFI that could tell");
+    else if (lint->image.pe != NULL)
+        set_reason(f, "no-cfi",
+                   "no unwind codes, as functions without a frame have none: sfu-gen --find describes them");
     else
         set_reason(f, "no-cfi", "no CFI: assembly without .cfi_startproc, or -fno-asynchronous-unwind-tables");
 }

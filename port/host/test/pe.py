@@ -389,7 +389,7 @@ def agree(kind, compiler, flags):
     must("CFI is wrong" not in said and "contradicts" not in said, said)
     must("100% of" in said, said)
     run(GEN, "--check", image)
-    run(LINT, image)
+    run(LINT, "--strict", image)
     found = re.search(r"100% of (\d+) bytes with CFI", said)
     must(int(found[1]) > 250, said)
     return found[1] + " bytes"
@@ -481,7 +481,7 @@ def check_aarch64(image, refused=(), confirm=True):
     said = gen("-v", "--side=" + image + ".side", image)[1]
     must("CFI is wrong" not in said and "contradicts" not in said and "has no rows" not in said, said)
     run(GEN, "-q", "--find", "--append=" + image + ".tables", image)
-    run(LINT, image + ".tables")
+    run(LINT, "--strict", image + ".tables")
     return "%d functions, %d rows" % (len(codes), count)
 
 
@@ -581,7 +581,7 @@ def appended(kind, compiler):
     must(new.data[:len(old.data)] == old.data, "something else has changed")
     must("Name: .sframe" in run("llvm-readobj", "--sections", copy)[0], "llvm-readobj does not find it")
     run(GEN, "--check", "--find", copy)
-    run(LINT, copy)
+    run(LINT, "--strict", copy)
     before = read(copy)
     must("which is written into without" in gen("--append=" + copy, copy, status=1)[1], "twice")
     gen("-q", "--find", copy)
