@@ -27,7 +27,7 @@ struct words {
 static bool is_default_ra(const struct registers *r, const struct made_row *row)
 {
     if (!r->link)
-        return row->control[ROW_RA] == RULE_DEREFERENCE && row->offset[ROW_RA] == -8;
+        return row->control[ROW_RA] == RULE_DEREFERENCE && row->offset[ROW_RA] == -(int32_t)r->word;
     return row->control[ROW_RA] == (r->ra << RULE_NUMBER | RULE_REGISTER) && row->offset[ROW_RA] == 0;
 }
 
@@ -377,7 +377,7 @@ static void put_tables_header(const struct encoder *e, uint8_t *p)
     p[3] = 0x1 | 0x4; /* sorted, starts from their fields */
     p[4] = e->tables->image->abi;
     p[5] = 0;
-    p[6] = e->registers->link ? 0 : (uint8_t)-8;
+    p[6] = (uint8_t)(e->registers->link ? 0 : 0u - e->registers->word);
     p[7] = 0;
     store_number(p + 8, 4, e->big, e->groups.num);
     store_number(p + 12, 4, e->big, e->num_fres);

@@ -353,7 +353,8 @@ static bool check_header(struct lint *lint, const struct sfu_section *s, unsigne
 {
     size_t before = lint->num_findings;
     const char *where = lint->section->name;
-    bool fixed = s->ra.control == RULE_DEREFERENCE;
+    const int expected = lint->image.registers->link ? 0 : -(int)lint->image.registers->word;
+    const int fixed = s->ra.control == RULE_DEREFERENCE ? s->ra.offset : 0;
 
     if (s->version < oldest)
         lint_thing(lint, LINT_OLD_VERSION, where, s->addr, 0, "is of version %u, older than %u", s->version,
@@ -363,10 +364,9 @@ static bool check_header(struct lint *lint, const struct sfu_section *s, unsigne
                    s->abi, lint->image.abi);
     else if (s->big != lint->image.big)
         lint_thing(lint, LINT_WRONG_BYTE_ORDER, where, s->addr, 0, "is in another byte order than the image");
-    else if (lint->image.registers->link ? fixed : !fixed || s->ra.offset != -8)
+    else if (fixed != expected)
         lint_thing(lint, LINT_ABSURD_HEADER, where, s->addr, 0,
-                   "its header has the RA at the fixed offset %d, where this ABI has it %s",
-                   fixed ? s->ra.offset : 0, lint->image.registers->link ? "at none" : "at -8");
+                   "its header has the RA at the fixed offset %d, where this ABI has it at %d", fixed, expected);
     return lint->num_findings == before;
 }
 

@@ -11,6 +11,7 @@ A row of a call holds for the frame that waits for the callee, too: no rule ther
 import json
 import os
 import re
+import struct
 
 from host import OUT, finish, must, run, test, write
 
@@ -829,8 +830,37 @@ def many_functions():
     alone("x86_64", text)
 
 
+# A function that saves FP, and the fixed offset of the RA in the header (SFrame 2.1; docs/format.md 2.6, 3.4, 4.3).
+PLAIN = {
+    "x86_64": ("push %rbp\ncall leaf\npop %rbp\nret", -8),
+    "i386": ("push %ebp\npush $1\ncall leaf\nadd $4, %esp\npop %ebp\nret", -4),
+    "aarch64": ("stp x29, x30, [sp, #-16]!\nbl leaf\nldp x29, x30, [sp], #16\nret", 0),
+    "riscv": ("addi sp, sp, -16\nSTORE ra, 8(sp)\nSTORE s0, 0(sp)\njal leaf\nLOAD ra, 8(sp)\nLOAD s0, 0(sp)\n"
+              "addi sp, sp, 16\nret", 0),
+    "s390x": ("stmg %r11, %r15, 88(%r15)\naghi %r15, -160\nbrasl %r14, leaf\nlmg %r11, %r15, 248(%r15)\nbr %r14", 0),
+    "arm": ("push {BP, lr}\nbl leaf\npop {BP, pc}", 0),
+}
+
+
+def plain(cpu):
+    """The rows of a plain function are default rows, which are the smallest: none says where an x86 has the RA."""
+    text, ra = PLAIN["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+    image, where = build(cpu, "plain", text)
+    rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
+    with open(image + ".sframe", "rb") as f:
+        data = f.read()
+    order = "<>"[cpu == "s390x"]
+    must(struct.unpack_from("b", data, 6)[0] == ra, "the header has the RA at %d" % struct.unpack_from("b", data, 6))
+    fdes, = struct.unpack_from(order + "I", data, 8)
+    for i in range(fdes):
+        offset, = struct.unpack_from(order + "I", data, 28 + 16 * i + 12)
+        must(data[28 + 16 * fdes + offset + 3] == 0, "function %d has not the default type" % i)
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
+    for cpu in CPUS:
+        test("%s: rows of a plain function" % cpu, plain, cpu)
     for name, texts in CASES.items():
         for cpu in CPUS:
             text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
