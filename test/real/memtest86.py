@@ -104,3 +104,33 @@ static void put(void *ctx, char c) { (void)ctx; serial_echo_print((char[]){c, 0}
     # Without DWARF: by symbols, and without the function that is inlined.
     SCENARIOS = [{**scenario, "traces": ["leaf.constprop.0 middle.constprop.0 test_addr_walk1 run_test main flush"]}
                  for scenario in SCENARIOS]
+
+
+class i386:  # pylint: disable=invalid-name
+    """memtest86+, of 32 bits, linked by sfu-link, with nearly the lines of that of 64 bits. On a CPU of 64 bits it enters
+    long mode, to reach more memory, and runs its 32-bit code there. Exceptions then enter 64-bit code of its image,
+    which passes the handler the end of what the CPU has pushed: SP is a word of that."""
+    TITLE = "memtest86+, i386, by sfu-link"
+    CPUS, SOURCES, FLAGS, COPIES = CPUS, SOURCES, [], linked.COPIES
+    EDITS = linked.EDITS[:1] + [
+        Edit("app/interrupt.c", r"""
+    sfu_panic_start(put);
+    reg_t sp = cpuid_info.flags.lm ? *(reg_t *)(trap_regs->sp - 16) : trap_regs->sp;
+    sfu_panic_trap(trap_regs->ip, sp, trap_regs->bp, 0);
+""", instead=linked.EDITS[1].pattern),
+        Edit("build32/Makefile", "SYS_OBJS += system/sfu_panic.o", after=r"^\s+system/xhci\.o$"),
+    ]
+    # Each address is mapped there.
+    FAULTS = [Edit(edit.file, edit.text.replace("*p = 1; return 2;", "return 2 / *p;")
+                   .replace("(int *)(1ul << 40)", "&(volatile int){0}"), before=edit.pattern if i == 0 else None,
+                   after=edit.pattern if i == 1 else None) for i, edit in enumerate(FAULTS)]
+    # The labels of gcc's tables of jumps are symbols there, which addr2line would take for functions.
+    BUILD = [linked.BUILD[0].replace("build64", "build32"), "objcopy --discard-locals build32/memtest_shared"]
+    OBJECTS = ["build32/system/sfu_panic.o"]
+    IMAGE, TABLES = "build32/memtest_shared", None
+    BOOT = [part.replace("build64", "build32") for part in BOOT]
+    CALLS = "leaf middle test_addr_walk1 run_test main init_idt_descr"
+    SCENARIOS = [
+        {"name": "fault in a test that has moved", "boot": ["-cpu", "qemu32"], "traces": [CALLS]},
+        {"name": "the same in long mode, while another CPU waits", "boot": ["-smp", "2"], "traces": [CALLS]},
+    ]

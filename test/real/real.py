@@ -377,7 +377,8 @@ def compare_all(image, traces, expected_traces, addr2line="addr2line"):
         names = names_of(image, trace.pasted, addr2line)
         # What a task was doing may depend on the other CPU.
         choices = (expected,) if isinstance(expected, str) else expected
-        expected = next((choice for choice in choices[1:] if choice.split() == sum(names, [])), choices[0])
+        expected = next((choice for choice in choices[1:] if re.sub("[!%~]", "", choice).split() == sum(names, [])),
+                        choices[0])
         compare(trace, names, expected)
         trace.calls = " < ".join(f"`{name}`" for name in expected.split())
     return traces
@@ -445,12 +446,12 @@ def take(name, out):
 
 HEAD = """# sfu in real programs
 
-`make real` takes sfu into the sources of Debian's packages and builds them, and `make real-freertos` does so with a
-tree of FreeRTOS that you name. `make real-nuttx` and `make real-unikraft` put sfu's lines into copies of trees that
-you name, which you build yourself; run them again then. Each boots in QEMU and crashes. The functions that addr2line
-finds by the trace's own last line are the calls that the source has, from the fault to the end; `!` marks what was
-interrupted, `%` a change of stacks, `~` a call of what is no code. `test/real/` has each line that was added. Of each
-program one trace is shown here; the command prints which scenario of which program is right.
+`make real` takes sfu into the sources of Debian's packages and builds them, and `make real-freertos` and `make
+real-xv6` do so with a tree that you name. `make real-nuttx` and `make real-unikraft` put sfu's lines into copies of
+trees that you name, which you build yourself; run them again then. Each boots in QEMU and crashes. The functions that
+addr2line finds by the trace's own last line are the calls that the source has, from the fault to the end; `!` marks
+what was interrupted, `%` a change of stacks, `~` a call of what is no code. `test/real/` has each line that was added.
+Of each program one trace is shown here; the command prints which scenario of which program is right.
 
 Lines: all that somebody writes, makefiles, linker scripts and assembly included, comments and empty lines aside; after
 the slash, without the lines that only several CPUs need. With all: the same with comments and empty lines. A line that

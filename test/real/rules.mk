@@ -4,9 +4,9 @@
 # sfu in real programs. Not a part of `make check-all`, because it fetches and builds for minutes. Its own logic is.
 
 REAL := u_boot_aarch64 u_boot_x86_64 u_boot_riscv64 opensbi s390_ccw s390_ccw.linked \
-    trusted_firmware memtest86 memtest86.linked xen xen.derived
+    trusted_firmware memtest86 memtest86.linked memtest86.i386 xen xen.derived
 
-.PHONY: real real-freertos real-nuttx real-unikraft suite-real
+.PHONY: real real-freertos real-nuttx real-unikraft real-xv6 suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
 real: tools dist | $(TC)
 	@test/tools/toolchain/install.sh check bare tools cost real
@@ -33,6 +33,12 @@ real-freertos: tools
 	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-freertos python3 -B test/real/real.py build/real test/real/RESULTS.md \
 	    freertos.fault freertos.tasks
+
+# Built here, too, of a tree of mit-pdos/xv6-public.
+## [campaigns] real-xv6: the same in xv6 for 32-bit x86, XV6=folder
+real-xv6: tools dist
+	@test/tools/toolchain/install.sh check bare tools
+	@test/run.sh real-xv6 python3 -B test/real/real.py build/real test/real/RESULTS.md xv6
 
 CHECK += real
 
