@@ -107,9 +107,9 @@ static void put(void *ctx, char c) { (void)ctx; serial_echo_print((char[]){c, 0}
 
 
 class i386:  # pylint: disable=invalid-name
-    """memtest86+, of 32 bits, linked by sfu-link, with nearly the lines of that of 64 bits. On a CPU of 64 bits it enters
-    long mode, to reach more memory, and runs its 32-bit code there. Exceptions then enter 64-bit code of its image,
-    which passes the handler the end of what the CPU has pushed: SP is a word of that."""
+    """memtest86+, of 32 bits, linked by sfu-link, with nearly the lines of that of 64 bits. On a CPU of 64 bits it
+    enters long mode, to reach more memory, and runs its 32-bit code there. Exceptions then enter 64-bit code of its
+    image, which passes the handler the end of what the CPU has pushed: SP is a word of that."""
     TITLE = "memtest86+, i386, by sfu-link"
     CPUS, SOURCES, FLAGS, COPIES = CPUS, SOURCES, [], linked.COPIES
     EDITS = linked.EDITS[:1] + [
