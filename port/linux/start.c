@@ -42,11 +42,16 @@ static void relocate_packed(const uintptr_t *relr, uintptr_t size, uintptr_t sli
     }
 }
 
+static bool is_relative(uintptr_t info)
+{
+    return (info & (WORD == 8 ? 0xffffffff : 0xff)) == R_RELATIVE;
+}
+
 /* 32-bit x86 has no addends: the word itself holds one. */
 static void relocate_words(const uintptr_t *rel, uintptr_t size, uintptr_t slide)
 {
     for (; size >= 2 * WORD; size -= 2 * WORD, rel += 2) /* offset, info */
-        if ((rel[1] & 0xff) == R_RELATIVE)
+        if (is_relative(rel[1]))
             *(uintptr_t *)(rel[0] + slide) += slide;
 }
 
@@ -75,7 +80,7 @@ static void relocate(const uintptr_t *dynamic, uintptr_t slide)
     if (rel != NULL)
         relocate_words(rel, words, slide);
     for (; rela != NULL && size >= 3 * WORD; size -= 3 * WORD, rela += 3) /* offset, info, addend */
-        if ((rela[1] & (WORD == 8 ? 0xffffffff : 0xff)) == R_RELATIVE)
+        if (is_relative(rela[1]))
             *(uintptr_t *)(rela[0] + slide) = rela[2] + slide;
 }
 
