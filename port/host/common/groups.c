@@ -106,12 +106,22 @@ static bool is_plain(const struct grouping *in, size_t function)
     return f->repeat == 0 && !f->signal && f->num_rows > 0;
 }
 
-/* Whether FUNCTION can stand under one FDE with the one before it: only padding may lie between them. */
+/* Whether the last row of FUNCTION, which has some, is outermost. */
+static bool ends_outermost(const struct grouping *in, size_t function)
+{
+    return (rows_of(in, function)[in->tables->functions[function].num_rows - 1].flags & ROW_OUTERMOST) != 0;
+}
+
+/* Whether FUNCTION can stand under one FDE with the one before it: only padding may lie between them. It has no row
+ * where the one before it would be outermost. A thread may begin with the address of its function as the one to return
+ * to, and what is looked up then is the byte before: its trace is not to count as complete. */
 static bool can_follow(const struct grouping *in, size_t function)
 {
     const struct function *a = &in->tables->functions[function - 1], *b = a + 1;
     const struct section *code = image_code(in->tables->image, a->start);
 
+    if (is_plain(in, function - 1) && ends_outermost(in, function - 1) && b->start != a->start + a->size)
+        return false;
     return is_plain(in, function) && is_plain(in, function - 1) && !a->before_loss && a->key_b == b->key_b &&
            in->flexible[function - 1] == in->flexible[function] && code != NULL &&
            b->start - code->addr < code->size && image_is_padding(in->tables->image, a->start + a->size, b->start);

@@ -1766,6 +1766,25 @@ def started(cpu):
         must("wrong-" not in said and " better" in said, said)
 
 
+def not_before(cpu):
+    """A thread's first return address can be that of its own function. What is looked up then is the byte in front of
+    it, the padding behind a function that nobody has called, and the trace must not end there as a complete one."""
+    jump = {"x86_64": "jmp", "i386": "jmp", "s390x": "j"}.get(cpu, "j" if cpu.startswith("riscv") else "b")
+    image = build(cpu, "%s/before-%s" % (WORK, cpu), [
+        ".text", ".globl _start", ".type _start, %function", "_start: .cfi_startproc",
+        ".cfi_undefined " + {"x86_64": "rip", "i386": "eip", "arm": "lr", "thumb": "lr", "s390x": "r14",
+                             "aarch64": "x30"}.get(cpu, "ra"),
+        "1: %s 1b" % jump, ".cfi_endproc", ".size _start, . - _start", ".balign 64",
+        ".type thread, %%function\nthread: .cfi_startproc\n%s\n.cfi_endproc\n.size thread, . - thread" % RETURN.get(
+            cpu, "ret"), '.section .sfu_sframe, "a", %progbits\n.skip 512'])
+    file, where = image + ".tables", addresses_of(image)
+    thread = where["thread"] & ~1 if cpu == "thumb" else where["thread"]
+    gen("-q", "--small", "--address=0", "-o", file, image)
+    first, padding, row = (run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:]
+                           for at in (where["_start"] & ~1, thread - 1, thread))
+    must(first == ["outermost"] and row and not padding, "%s, %s, %s" % (first, padding, row))
+
+
 def addresses_of(image):
     return {name: int(at, 16) for at, name in re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run(NM, image)[0])}
 
@@ -2577,6 +2596,7 @@ def test_trust():
     test("entries that are refused", entries_refused)
     for cpu in TRUE:
         test("%s functions with CFI that nobody has called" % cpu, started, cpu)
+        test("%s no trace ends in padding" % cpu, not_before, cpu)
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
     test("riscv64 code behind data", data_before_code)
