@@ -376,9 +376,9 @@ struct code_unit {
     bool frames;     /* at each return that was seen FP is at FRAMED from its CFA */
     bool keeps_fp;   /* a return was seen with what may be the FP of its caller */
     int64_t framed;
-    bool changed;    /* it has become one of these: those that call it are to be run again */
-    bool returns;    /* a return was seen */
-    bool called;     /* by what was analysed: its start is entered as a function's */
+    bool changed;       /* it has become one of these: those that call it are to be run again */
+    bool returns;       /* a return was seen */
+    bool called;        /* by what was analysed: its start is entered as a function's */
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;

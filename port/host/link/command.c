@@ -153,8 +153,8 @@ static bool is_compiler(const char *path)
 /* Whether the program at PATH is one beside those, such as gcc-ar: a makefile may write the same words before each. */
 static bool is_other_tool(const char *path)
 {
-    static const char *const others[] = {"ar",    "as",     "ranlib",  "nm",      "objcopy",   "objdump",
-                                         "strip", "strings", "size",    "readelf", "addr2line", "cpp"};
+    static const char *const others[] = {"ar",    "as",      "ranlib", "nm",      "objcopy",   "objdump",
+                                         "strip", "strings", "size",   "readelf", "addr2line", "cpp"};
 
     return has_part(path, others, sizeof others / sizeof others[0]);
 }
