@@ -633,6 +633,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     }
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
+    less |= join_either(&state->may_pop, other->may_pop);
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->low_core, other->low_core);
@@ -1133,6 +1134,14 @@ static void take_comparison(struct code_state *state, const struct code_fact *fa
         state->bound = state->compared;
 }
 
+/* Whether OP gives SP a value that does not count from what SP is. */
+static bool takes_sp(const struct code_cpu *cpu, const struct code_op *op)
+{
+    if (op->what == CODE_LOAD)
+        return op->reg <= cpu->sp && op->last >= cpu->sp;
+    return op->what == CODE_SET && op->reg == cpu->sp && op->base != cpu->sp;
+}
+
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
 {
     struct code_value before = state->reg[cpu->sp];
@@ -1145,6 +1154,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
 
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
+        state->may_pop &= !takes_sp(cpu, &fact->op[i]);
         if (state->reg[cpu->sp].base == BASE_NEAR)
             move_sp(cpu, state);
         if (state->reg[cpu->sp].base == BASE_STRUCT)
@@ -2237,6 +2247,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     code_after_call(cpu, state, callee);
     keep_unwritten(r->code, state, &before, callee);
     take_thunk(r->code, state, fact->target, next);
+    state->may_pop |= callee == NULL && !cpu->link && cpu->word == 4;
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
         state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;

@@ -279,6 +279,7 @@ struct code_state {
     bool has_called;   /* others have run since the entry, who may have decided to switch */
     bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
     bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
+    bool may_pop;      /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;        /* what registers had when an interrupt came has names: no stack is where those point */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */

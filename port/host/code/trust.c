@@ -35,14 +35,14 @@ static bool fits(int64_t offset)
 }
 
 /* Finds a register that holds BASE + K', and gives its rule for what is K behind: SP or FP and, if ANY, others, which
- * a reader knows in the topmost frame alone. */
+ * a reader knows in the topmost frame alone. FP is before an SP that is not sure. */
 static bool rule_by_register(const struct code_cpu *cpu, const struct code_state *state, unsigned base, int64_t k,
                              bool dereference, bool any, struct sfu_rule *rule)
 {
     unsigned i;
 
     for (i = 0; i < (any ? CODE_REAL + 2u : 2u); i++) {
-        unsigned reg = i == 0 ? cpu->sp : i == 1 ? cpu->fp : i - 2;
+        unsigned reg = i > 1 ? i - 2 : (i == 0) != state->may_pop ? cpu->sp : cpu->fp;
         const struct code_value *value = &state->reg[reg];
 
         if (value->base != base || value->is_signed || !fits(k - value->k))

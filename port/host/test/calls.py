@@ -696,6 +696,20 @@ BOUND = {
 }
 
 
+# Code alone, i386: what a callee that is not known has taken off the stack is not known. Where FP has the frame, rows
+# behind the call count from FP.
+POPPED = {
+    "the frame is by FP": """push %ebp\nmov %esp, %ebp\npush $1 => r4+8 [cfa-4] [cfa-8]
+        call *%eax => r4+12 [cfa-4] [cfa-8]\nnop => r5+8 [cfa-4] [cfa-8]\nleave => r5+8 [cfa-4] [cfa-8]
+        ret => r4+4 [cfa-4] r5+0""",
+    "the frame is by FP, of which SP is made": """push %ebp\nmov %esp, %ebp\npush %ebx\npush $1
+        call *%eax => r4+16 [cfa-4] [cfa-8]\nlea -4(%ebp), %esp => r5+8 [cfa-4] [cfa-8]
+        pop %ebx => r4+12 [cfa-4] [cfa-8]\npop %ebp => r4+8 [cfa-4] [cfa-8]\nret => r4+4 [cfa-4] r5+0""",
+    "not at all": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
+        pop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
+}
+
+
 # Code alone: a switch, of which the default is never reached, begins behind a case of the one before, so that one table
 # after the other is found. The last one leads to a label that another way comes to with another SP.
 CHAIN = {
@@ -883,6 +897,8 @@ def main():
             test("%s: an exception's entry jumps to a function, and %s" % (cpu, how or "nobody else"), jumped, cpu, how)
     for cpu, text in BOUND.items():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
+    for how, text in POPPED.items():
+        test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
     test("x86_64: more than 256 rows", many_rows)
