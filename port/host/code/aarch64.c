@@ -570,4 +570,5 @@ const struct code_cpu code_aarch64 = {
     0,
     NULL,
     0,
+    false,
 };

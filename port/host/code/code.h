@@ -186,6 +186,8 @@ struct code_cpu {
     /* i386: how much the CPU pushes for an exception without a change of privilege. SP was the end of it, and it is not
      * among what was pushed. 0: it is. */
     int32_t pushed;
+    /* In epilogues tables.c puts right the rows whose CFA the CFI gets wrong (epilogue_riscv.c). */
+    bool mended_later;
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */

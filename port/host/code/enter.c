@@ -1327,14 +1327,23 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
                              kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
-/* Whether an interrupt's entry comes to the start of UNIT, by a jump that leaves no return address. If UNIT is called,
- * too, nothing tells in it which of both has been. */
-static bool is_jumped_to_by_interrupt(const struct code *code, const struct code_unit *unit)
+/* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's entry;
+ * start-up code that has taken a stack of its own. Without one it may have been called, by firmware, and so the unit. */
+static bool is_no_caller(const struct code_cpu *cpu, const struct code_state *state)
+{
+    return state->caller == CALLER_INTERRUPTED ||
+           (state->caller == CALLER_NONE && state->reg[cpu->sp].base == BASE_ALIGNED);
+}
+
+/* Whether code that calls nobody so comes to the start of UNIT by a jump that leaves no return address: an interrupt's
+ * entry, or, of CALLER_NONE, start-up code. If UNIT is called, too, nothing tells in it which of both has been. */
+static bool is_jumped_to(const struct code *code, const struct code_unit *unit, unsigned caller)
 {
     const struct code_edge *edge = unit->edges;
     const struct symbol *symbol = image_symbol(code->image, unit->start);
 
-    while (edge != NULL && (edge->target != unit->start || edge->state.caller != CALLER_INTERRUPTED))
+    while (edge != NULL &&
+           (edge->target != unit->start || edge->state.caller != caller || !is_no_caller(code->cpu, &edge->state)))
         edge = edge->next;
     return edge != NULL && edge->bare && (symbol == NULL || !is_piece(symbol->name));
 }
@@ -1436,10 +1445,12 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 
     if (unit->fde == NULL || unit->trap || unit->says_end)
         return LOST_BY_NOTHING;
-    if (unit->function && !vector && is_jumped_to_by_interrupt(code, unit))
+    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_INTERRUPTED))
         return LOST_BY_JUMP;
     if (unit->is_called)
         return LOST_BY_NOTHING;
+    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_NONE)) /* start-up code, as boot code does */
+        return LOST_BY_JUMP;
     if (unit->begins_below && !unit->is_tried) {
         unit->is_tried = true;
         code_try(code, unit->start, CODE_CALLED, &ends);

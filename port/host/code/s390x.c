@@ -1267,4 +1267,5 @@ const struct code_cpu code_s390x = {
     0,
     NULL,
     0,
+    false,
 };

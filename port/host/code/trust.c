@@ -276,7 +276,7 @@ static void judge(const struct code_cpu *cpu, const struct view *v, struct cfi_r
                      ? CONFIRMED
                      : CORRECTED;
         *row = fixed;
-    } else if (j->cfa == CORRECTED && is_other_cfa(v->state, row)) {
+    } else if (j->cfa == CORRECTED && is_other_cfa(v->state, row) && !cpu->mended_later) {
         j->row = REFUTED;
     } else {
         silence(j);

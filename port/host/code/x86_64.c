@@ -803,6 +803,7 @@ const struct code_cpu code_x86_64 = {
     0,
     NULL,
     0,
+    false,
 };
 
 const struct code_cpu code_i386 = {
@@ -826,6 +827,7 @@ const struct code_cpu code_i386 = {
     0,
     NULL,
     12,
+    false,
 };
 #else
 /* ISO C forbids an empty file. */

@@ -1766,6 +1766,44 @@ def started(cpu):
         must("wrong-" not in said and " better" in said, said)
 
 
+# Start-up code: it takes a stack of its own, leaves an address to return to, and jumps.
+BOOTS = {
+    "x86_64": ("lea stack(%rip), %rsp", "lea hang(%rip), %rax\npush %rax", "jmp", "jmp"),
+    "i386": ("mov $stack, %esp", "push $hang", "jmp", "jmp"),
+    "aarch64": ("adr x0, stack\nmov sp, x0", "adr x30, hang", "b", "b"),
+    "s390x": ("larl %r15, stack", "larl %r14, hang", "j", "j"),
+    "riscv64": ("lla sp, stack", "lla ra, hang", "j", "j"),
+    "riscv32": ("lla sp, stack", "lla ra, hang", "j", "j"),
+    "arm": ("ldr r0, =stack\nmov sp, r0", "ldr lr, =hang", "b", "b"),
+    "thumb": ("ldr r0, =stack\nmov sp, r0", "ldr r0, =hang\nmov lr, r0", "b.w", "b"),
+}
+
+
+def booted(cpu):
+    """What start-up code with a stack of its own jumps to is outermost, whatever its CFI says; not if somebody calls it,
+    or may have called the start-up code, or if that leaves an address to return to."""
+    stack, address, jump, again = BOOTS[cpu]
+    call = {"x86_64": "call", "i386": "call", "s390x": "brasl %r14,"}.get(
+        cpu, "jal" if cpu.startswith("riscv") else "bl")
+    ret = RETURN.get(cpu, "ret")
+    for name, boot, calls, kind in (("jumps", stack, "g", True), ("as it was", "", "g", False),
+                                    ("leaves", stack + "\n" + address, "g", False), ("called", stack, "main", False)):
+        image = build(cpu, "%s/boots-%s" % (WORK, cpu), [
+            ".text", ".globl _start", ".type _start, %function", "_start:", boot, jump + " main",
+            ".size _start, . - _start", "hang: %s hang" % again, ".ltorg" if cpu in ("arm", "thumb") else "",
+            *(".balign 8\n.type {0}, %function\n{0}: .cfi_startproc\n{1}\n.cfi_endproc\n.size {0}, . - {0}".format(*f)
+              for f in (("main", "1: %s g\n%s 1b" % (call, again)), ("g", ret), ("h", "%s %s\n%s" % (call, calls, ret)))),
+            ".balign 16\n.skip 64\nstack:", '.section .sfu_sframe, "a", %progbits\n.skip 512'])
+        file, where = image + ".tables", addresses_of(image)
+        at = where["main"] & ~1 if cpu == "thumb" else where["main"]
+        gen("-q", "--find", "--address=0", "-o", file, image)
+        row = run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:]
+        must(row and (row == ["outermost"]) == kind, "%s: %s" % (name, row))
+        gen("-q", "--find", image)
+        said = run("build/tools/sfu-lint", image)[0]
+        must("wrong-" not in said, "%s: %s" % (name, said))
+
+
 def not_before(cpu):
     """A thread's first return address can be that of its own function. What is looked up then is the byte in front of
     it, the padding behind a function that nobody has called, and the trace must not end there as a complete one."""
@@ -2597,6 +2635,8 @@ def test_trust():
     for cpu in TRUE:
         test("%s functions with CFI that nobody has called" % cpu, started, cpu)
         test("%s no trace ends in padding" % cpu, not_before, cpu)
+    for cpu in BOOTS:
+        test("%s start-up code that jumps" % cpu, booted, cpu)
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
     test("riscv64 code behind data", data_before_code)
