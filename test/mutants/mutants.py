@@ -376,9 +376,10 @@ def mutants_of(text, functions, headers):
                 count[title] = count.get(title, 0) + 1
                 if count[title] > 1:
                     title += " (%d)" % count[title]
-                # from the first token of the function on, of one that its head has
-                begin = 0 if i <= body else statement_ends(tokens, i)[0]
-                end = len(tokens) - 1 if i <= body else max(last, statement_ends(tokens, last)[1])
+                # of what is declared, which may be no code, and of the head: all of the function
+                whole = i <= body or token.text in NARROWER and tokens[i - 1].text in "{;}"
+                begin = 0 if whole else statement_ends(tokens, i)[0]
+                end = len(tokens) - 1 if whole else max(last, statement_ends(tokens, last)[1])
                 lines = tuple(bisect.bisect_left(newlines, tokens[at].start) + 1 for at in (begin, end))
                 yield title, (token.start, tokens[last].end, other), edge, lines
 
