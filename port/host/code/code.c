@@ -634,6 +634,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
     less |= join_either(&state->may_pop, other->may_pop);
+    less |= join_both(&state->asks, other->asks);
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->low_core, other->low_core);
@@ -1155,6 +1156,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
         state->may_pop &= !takes_sp(cpu, &fact->op[i]);
+        state->asks &= state->may_pop;
         if (state->reg[cpu->sp].base == BASE_NEAR)
             move_sp(cpu, state);
         if (state->reg[cpu->sp].base == BASE_STRUCT)
@@ -2206,6 +2208,21 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     state->reg[op->reg] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
 }
 
+/* i386: CALLEE, which FACT calls, or what is not known, NULL, has returned to STATE. That may have taken its arguments
+ * off the stack: it is believed not to have, unless this unit returns with SP below the return address. What does not
+ * come back is called by its name. */
+static void take_popped(const struct run *r, struct code_state *state, const struct code_fact *fact,
+                        const struct code_unit *callee)
+{
+    state->may_pop |= callee == NULL;
+    if (fact->target == 0)
+        state->asks = true;
+    else if (callee == NULL || !callee->returns)
+        state->asks = false;
+    if (fact->target == 0 && r->unit->pops_unseen && state->reg[r->code->cpu->sp].base > BASE_NEAR)
+        move_sp(r->code->cpu, state);
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. Returns false if nothing comes back. */
 static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -2247,7 +2264,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     code_after_call(cpu, state, callee);
     keep_unwritten(r->code, state, &before, callee);
     take_thunk(r->code, state, fact->target, next);
-    state->may_pop |= callee == NULL && !cpu->link && cpu->word == 4;
+    if (!cpu->link && cpu->word == 4)
+        take_popped(r, state, fact, callee);
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
         state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;
@@ -2313,6 +2331,20 @@ static void note_kept(struct code_unit *unit)
     unit->keeps_fp = true;
 }
 
+/* Whether the unit returns with STATE although SP is below the return address: a callee that is not known has taken
+ * arguments off the stack. Then the unit is run anew. */
+static bool finds_popped(struct run *r, const struct code_state *state)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (!state->asks || state->caller != CALLER_KNOWN || r->unit->pops_unseen || sp->base != BASE_CFA ||
+        sp->k >= cpu->sp_at_entry)
+        return false;
+    r->unit->pops_unseen = r->found_jumps = true;
+    return true;
+}
+
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -2322,6 +2354,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     struct code_state entry;
 
     r->unit->returns = true;
+    if (finds_popped(r, state))
+        return;
     code_entry(cpu, &entry);
     end_switch(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
@@ -3105,6 +3139,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->text = (struct code_text){bytes, unit->start, unit->end};
     r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
+    unit->pops_unseen = false;
     unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     unit->anywhere = r->has_goto ? &r->anywhere : NULL;

@@ -697,16 +697,24 @@ BOUND = {
 
 
 # Code alone, i386: what a callee that is not known has taken off the stack is not known. Where FP has the frame, rows
-# behind the call count from FP.
+# behind the call count from FP. Else there are none if the function returns with SP below the return address, unless
+# that may be because a call before it, by a name, does not come back, and this is another function.
 POPPED = {
+    "a return shows it": """push %ebx => r4+4 [cfa-4] r5+0\npush $1 => r4+8 [cfa-4] r5+0\npush $2
+        call *%eax => r4+16 [cfa-4] r5+0\nnop => none\npop %ebx => none\nret => none""",
+    "a return shows it, behind a call": """push %ebx\npush $1\ncall *4(%eax) => r4+12 [cfa-4] r5+0\nnop => none
+        call leaf => none\npop %ebx => none\nret => none""",
+    "not at all": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
+        pop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
+    "a call does not come back": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\ntest %eax, %eax
+        je 1f => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0
+        ret => r4+4 [cfa-4] r5+0\n1: call 0x1000 => r4+12 [cfa-4] r5+0\nnop\nret""",
     "the frame is by FP": """push %ebp\nmov %esp, %ebp\npush $1 => r4+8 [cfa-4] [cfa-8]
         call *%eax => r4+12 [cfa-4] [cfa-8]\nnop => r5+8 [cfa-4] [cfa-8]\nleave => r5+8 [cfa-4] [cfa-8]
         ret => r4+4 [cfa-4] r5+0""",
     "the frame is by FP, of which SP is made": """push %ebp\nmov %esp, %ebp\npush %ebx\npush $1
         call *%eax => r4+16 [cfa-4] [cfa-8]\nlea -4(%ebp), %esp => r5+8 [cfa-4] [cfa-8]
         pop %ebx => r4+12 [cfa-4] [cfa-8]\npop %ebp => r4+8 [cfa-4] [cfa-8]\nret => r4+4 [cfa-4] r5+0""",
-    "not at all": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
-        pop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
 }
 
 
