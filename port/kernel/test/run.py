@@ -8,7 +8,6 @@ are judged as port/baremetal/test/machines.py does. Sizes are those that the fun
 """
 import os
 import re
-import subprocess
 import sys
 
 sys.path[:0] = ["test/lib", "port/baremetal/test"]
@@ -17,7 +16,6 @@ from check import finish, must, test  # noqa: E402
 from machines import Trace  # noqa: E402
 
 CPU, TOOLS, *DIRECTORIES = sys.argv[1:]
-LIMIT = 120  # seconds for a boot: a hang is a failure
 MAIN = ["kernel_main", "kernel_start", machines.START[CPU]]
 SECOND = ["machine_second", "boot_second"]
 STACK_SIZE = {"overflow": 0x10000, "overflow-thread": 0x8000, "overflow-neighbour": 0x8000}
@@ -94,8 +92,7 @@ def boot(image, name):
     two_cpus = name in ("cpus", "counted-late", "handler", "deaf", "both")
     command += ["-smp", "2"] if two_cpus else []
     command += [word.format(name) for word in machines.QEMU[kind][1:]]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=LIMIT, check=False)
+    done = machines.machine(command)
     must(done.returncode == machines.STATUS[CPU][0 if two_cpus else 1], f"exit status {done.returncode}")
     lines = done.stdout.decode("latin-1").replace("\r", "").splitlines()
     return [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
