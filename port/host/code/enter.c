@@ -1327,8 +1327,8 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
                              kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
-/* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's entry;
- * start-up code that has taken a stack of its own. Without one it may have been called, by firmware, and so the unit. */
+/* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's
+ * entry; start-up code that has taken a stack of its own. Without one firmware may have called it, and so the unit. */
 static bool is_no_caller(const struct code_cpu *cpu, const struct code_state *state)
 {
     return state->caller == CALLER_INTERRUPTED ||
