@@ -41,6 +41,8 @@ struct filter {
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
+    bool said;                /* something about this log */
+    size_t unnamed;           /* return addresses in lines that might be of anything */
     char line[MAX_LINE + 1];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
@@ -584,10 +586,9 @@ static bool name_address(struct filter *f, const struct named_address *named)
 }
 
 /* Lines of lists that no format has: numbers that can be nothing but return addresses, and what a line that begins with
- * the number 0 has. */
-static void name_returns(struct filter *f, size_t size)
+ * the number 0 has. Lines with more than MOST numbers get no names; their return addresses are counted. */
+static void name_returns(struct filter *f, size_t size, size_t most)
 {
-    enum { MOST = 2 }; /* numbers of such a line: more are words of a stack, or registers */
     const uint64_t before = f->slide;
     struct named_address list[DUMPS_NAMED];
     bool first;
@@ -595,10 +596,14 @@ static void name_returns(struct filter *f, size_t size)
     size_t i;
 
     set_log_slide(f, dump_slide(f));
-    for (i = 0; i < num && num <= MOST; i++) {
+    for (i = 0; i < num; i++) {
         const uint64_t addr = abi_is_arm(f->dumps.abi) ? list[i].addr & ~UINT64_C(1) : list[i].addr;
 
         list[i].is_return = is_return_address(f, addr);
+        if (num > most) {
+            f->unnamed += list[i].is_return;
+            continue;
+        }
         if (list[i].is_return || (first && images_at(&f->options->images, addr) != NULL))
             f->dumps.listed = name_address(f, &list[i]) || f->dumps.listed;
     }
@@ -749,8 +754,9 @@ static void take_foreign(struct filter *f, size_t size)
         f->dumps.listed = listed;
     if (f->options->images.num > 0)
         symbols = name_symbols(f, size, num);
-    if (f->main != NULL && num == 0 && !symbols && (!f->dumps.taken || f->dumps.ignored))
-        name_returns(f, size);
+    /* More than two numbers in a line are words of a stack, or registers. */
+    if (f->main != NULL && num == 0 && !symbols)
+        name_returns(f, size, !f->dumps.taken || f->dumps.ignored ? 2 : 0);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -845,6 +851,10 @@ static void take_end_of_log(struct filter *f)
         out_line(&f->out, "        the dump is not complete:");
         unwind_dump(f);
     }
+    if (f->unnamed > 0 && !f->said)
+        out_line(&f->out,
+                 "        no trace: the log has return addresses, but no registers and stack as sfu-trace knows them "
+                 "(--formats)");
     flush(f);
 }
 
@@ -866,7 +876,7 @@ void trace_filter(struct trace_options *options, int in)
     ssize_t n;
 
     f->options = options;
-    f->out = (struct trace_out){stdout, "", "\n"};
+    f->out = (struct trace_out){stdout, "", "\n", &f->said};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
     dumps_start(&f->dumps, options->formats, f->main != NULL ? f->main->image.abi : 0,

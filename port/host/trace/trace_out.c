@@ -20,6 +20,8 @@ void out_line(const struct trace_out *out, const char *format, ...)
     for (; *text == '\n'; text++)
         putc('\n', out->file);
     fprintf(out->file, "%s%s%s", out->indent, printable(text), out->eol);
+    if (out->said != NULL)
+        *out->said = true;
 }
 
 /* A place while it is printed. */

@@ -13,6 +13,7 @@
 struct trace_out {
     FILE *file;
     const char *indent, *eol;
+    bool *said; /* becomes true with each line; or NULL */
 };
 
 void out_line(const struct trace_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
