@@ -852,9 +852,10 @@ static void take_end_of_log(struct filter *f)
         unwind_dump(f);
     }
     if (f->unnamed > 0 && !f->said)
-        out_line(&f->out,
-                 "        no trace: the log has return addresses, but no registers and stack as sfu-trace knows them "
-                 "(--formats)");
+        out_line(
+            &f->out,
+            "        no trace: the log has return addresses, but no registers and stack as sfu-trace knows them "
+            "(--formats)");
     flush(f);
 }
 
