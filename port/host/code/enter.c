@@ -1220,6 +1220,104 @@ static void enter_stubs(struct code *code, const struct code_how *how, const str
     }
 }
 
+/* ---- Addresses that code and data have ------------------------------------------------------------------------- */
+
+static void note_address(struct code *code, uint64_t addr)
+{
+    struct code_unit *unit = code_unit_at(code, addr & ~(uint64_t)code->cpu->mode);
+
+    if (unit != NULL && unit->start == (addr & ~(uint64_t)code->cpu->mode))
+        unit->addressed = true;
+}
+
+/* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
+ * kernels, which lie in the uppermost 2 GiB, have addresses in them. */
+static void note_words(struct code *code, struct section *section, unsigned size, unsigned step)
+{
+    const uint8_t *bytes = image_load(code->image, section) ? section->bytes : NULL;
+    uint64_t at;
+
+    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step) {
+        const uint64_t word = load_number(bytes + at, size, code->image->big);
+
+        note_address(code, word);
+        if (size == 4 && size < code->cpu->word)
+            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word);
+    }
+}
+
+/* Whether SECTION says of all functions where they begin. */
+static bool has_all_starts(const struct section *section)
+{
+    static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".sframe", IMAGE_TABLES};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(section->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers that registers have had, up to what has been read. */
+struct numbers {
+    int64_t value[CODE_REGISTERS];
+    bool is_known[CODE_REGISTERS];
+};
+
+/* Notes the address that OP, behind others, may give a register. */
+static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
+{
+    struct code_value value = {op->k, BASE_NUMBER, false, 0, 0};
+
+    if (op->what == CODE_INSERT && n->is_known[op->reg])
+        value.k = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
+    else if (op->what == CODE_SET && n->is_known[op->base])
+        value.k = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
+    else if (op->what != CODE_NUMBER)
+        return;
+    n->value[op->reg] = value.k;
+    n->is_known[op->reg] = true;
+    note_address(code, address_of(code->cpu, &value));
+}
+
+/* The same of UNIT's instructions, one behind the other. */
+static void note_code(struct code *code, const struct code_unit *unit)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    struct numbers n = {{0}, {false}};
+    uint64_t pc = unit->start;
+
+    while (text.bytes != NULL && pc < unit->end) {
+        struct code_fact fact;
+        unsigned i;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        for (i = 0; i < fact.num; i++)
+            note_op(code, &n, &fact.op[i]);
+        pc += fact.size != 0 ? fact.size : code->cpu->align;
+    }
+}
+
+/* Finds out which units are addressed. x86 has addresses of 32 bits in its instructions, at any byte. */
+static void find_addresses(struct code *code)
+{
+    const unsigned word = code->cpu->word;
+    size_t i;
+
+    if (code->addresses_known)
+        return;
+    code->addresses_known = true;
+    for (i = 0; i < code->image->num_data; i++)
+        if (!has_all_starts(code->image->data[i]))
+            note_words(code, code->image->data[i], word, word);
+    for (i = 0; i < code->image->num_code && !code->cpu->link; i++)
+        note_words(code, code->image->code[i], 4, 1);
+    for (i = 0; i < code->num_units; i++)
+        note_code(code, &code->units[i]);
+}
+
 /* ---- Who is not called, whatever its CFI says ------------------------------------------------------------------ */
 
 /* Marks the units that jumps lead to from those that are marked; or, if BACK, that lead to those. */
@@ -1449,8 +1547,11 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
         return LOST_BY_JUMP;
     if (unit->is_called)
         return LOST_BY_NOTHING;
-    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_NONE)) /* start-up code, as boot code does */
-        return LOST_BY_JUMP;
+    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_NONE)) {
+        find_addresses(code); /* it may be called by its own */
+        if (!unit->addressed)
+            return LOST_BY_JUMP;
+    }
     if (unit->begins_below && !unit->is_tried) {
         unit->is_tried = true;
         code_try(code, unit->start, CODE_CALLED, &ends);
@@ -1507,104 +1608,6 @@ static bool drop_shared(struct code *code, bool *lost)
         lost[i] = any = true;
     }
     return any;
-}
-
-/* ---- Addresses that code and data have ------------------------------------------------------------------------- */
-
-static void note_address(struct code *code, uint64_t addr)
-{
-    struct code_unit *unit = code_unit_at(code, addr & ~(uint64_t)code->cpu->mode);
-
-    if (unit != NULL && unit->start == (addr & ~(uint64_t)code->cpu->mode))
-        unit->addressed = true;
-}
-
-/* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
- * kernels, which lie in the uppermost 2 GiB, have addresses in them. */
-static void note_words(struct code *code, struct section *section, unsigned size, unsigned step)
-{
-    const uint8_t *bytes = image_load(code->image, section) ? section->bytes : NULL;
-    uint64_t at;
-
-    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step) {
-        const uint64_t word = load_number(bytes + at, size, code->image->big);
-
-        note_address(code, word);
-        if (size == 4 && size < code->cpu->word)
-            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word);
-    }
-}
-
-/* Whether SECTION says of all functions where they begin. */
-static bool has_all_starts(const struct section *section)
-{
-    static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".sframe", IMAGE_TABLES};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(section->name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Numbers that registers have had, up to what has been read. */
-struct numbers {
-    int64_t value[CODE_REGISTERS];
-    bool is_known[CODE_REGISTERS];
-};
-
-/* Notes the address that OP, behind others, may give a register. */
-static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
-{
-    struct code_value value = {op->k, BASE_NUMBER, false, 0, 0};
-
-    if (op->what == CODE_INSERT && n->is_known[op->reg])
-        value.k = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
-    else if (op->what == CODE_SET && n->is_known[op->base])
-        value.k = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
-    else if (op->what != CODE_NUMBER)
-        return;
-    n->value[op->reg] = value.k;
-    n->is_known[op->reg] = true;
-    note_address(code, address_of(code->cpu, &value));
-}
-
-/* The same of UNIT's instructions, one behind the other. */
-static void note_code(struct code *code, const struct code_unit *unit)
-{
-    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
-                                   unit->start, unit->end};
-    struct numbers n = {{0}, {false}};
-    uint64_t pc = unit->start;
-
-    while (text.bytes != NULL && pc < unit->end) {
-        struct code_fact fact;
-        unsigned i;
-
-        memset(&fact, 0, sizeof fact);
-        code->cpu->decode(code->decoder, &text, pc, &fact);
-        for (i = 0; i < fact.num; i++)
-            note_op(code, &n, &fact.op[i]);
-        pc += fact.size != 0 ? fact.size : code->cpu->align;
-    }
-}
-
-/* Finds out which units are addressed. x86 has addresses of 32 bits in its instructions, at any byte. */
-static void find_addresses(struct code *code)
-{
-    const unsigned word = code->cpu->word;
-    size_t i;
-
-    if (code->addresses_known)
-        return;
-    code->addresses_known = true;
-    for (i = 0; i < code->image->num_data; i++)
-        if (!has_all_starts(code->image->data[i]))
-            note_words(code, code->image->data[i], word, word);
-    for (i = 0; i < code->image->num_code && !code->cpu->link; i++)
-        note_words(code, code->image->code[i], 4, 1);
-    for (i = 0; i < code->num_units; i++)
-        note_code(code, &code->units[i]);
 }
 
 /* Whether UNIT, without CFI, which jumps of an interrupt's entry or of a function in its frame lead to, may be called

@@ -1781,20 +1781,22 @@ BOOTS = {
 
 def booted(cpu):
     """What start-up code with a stack of its own jumps to is outermost, whatever its CFI says; not if somebody calls
-    it, or may have called the start-up code, or if that leaves an address to return to."""
+    it, or may do so by its address, or may have called the start-up code, or if that leaves an address to return to."""
     stack, address, jump, again = BOOTS[cpu]
     call = {"x86_64": "call", "i386": "call", "s390x": "brasl %r14,"}.get(
         cpu, "jal" if cpu.startswith("riscv") else "bl")
-    ret = RETURN.get(cpu, "ret")
+    ret, word = RETURN.get(cpu, "ret"), "quad" if cpu in ("x86_64", "aarch64", "s390x", "riscv64") else "long"
     for name, boot, calls, kind in (("jumps", stack, "g", True), ("as it was", "", "g", False),
-                                    ("leaves", stack + "\n" + address, "g", False), ("called", stack, "main", False)):
+                                    ("leaves", stack + "\n" + address, "g", False), ("called", stack, "main", False),
+                                    ("addressed", stack, "g", False)):
         image = build(cpu, "%s/boots-%s" % (WORK, cpu), [
             ".text", ".globl _start", ".type _start, %function", "_start:", boot, jump + " main",
             ".size _start, . - _start", "hang: %s hang" % again, ".ltorg" if cpu in ("arm", "thumb") else "",
             *(".balign 8\n.type {0}, %function\n{0}: .cfi_startproc\n{1}\n.cfi_endproc\n.size {0}, . - {0}".format(*f)
               for f in (("main", "1: %s g\n%s 1b" % (call, again)), ("g", ret),
                         ("h", "%s %s\n%s" % (call, calls, ret)))),
-            ".balign 16\n.skip 64\nstack:", '.section .sfu_sframe, "a", %progbits\n.skip 512'])
+            ".balign 16\n.skip 64\nstack:", '.section .sfu_sframe, "a", %progbits\n.skip 512',
+            ".data\n.balign 8\n.%s main" % word if name == "addressed" else ""])
         file, where = image + ".tables", addresses_of(image)
         at = where["main"] & ~1 if cpu == "thumb" else where["main"]
         gen("-q", "--find", "--address=0", "-o", file, image)

@@ -12,8 +12,7 @@ import random
 import struct
 import sys
 
-sys.path.insert(0, "test/lib")
-from check import finish, must, run, test  # noqa: E402
+from host import finish, must, read, run, test, write  # noqa: E402
 
 ABI = sys.argv[1]
 WORD = 8 if ABI == "riscv64" else 4
@@ -31,16 +30,6 @@ ROOM = """    .sfu_sframe : ALIGN(8) {
     } :text
 """
 LAST = "    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n"
-
-
-def read(file):
-    with open(file, "rb") as f:
-        return f.read()
-
-
-def write(file, data):
-    with open(file, "wb") as f:
-        f.write(data)
 
 
 def gen(*arguments, status=0):

@@ -69,6 +69,26 @@ SPOILED = {
         "xc 0x270(8), 0x270; mvc 160(128, %r15), 0x200", "brasl %r14, handle; mvc 160(128, %r15), 0x200"
     ]
 }
+# An entry of aarch64 with a frame of so many bytes, on another stack.
+LARGE = """e: sub sp, sp, {0}
+    stp x0, x1, [sp]
+    stp x29, x30, [sp, #232]
+    mrs x1, elr_el1
+    str x1, [sp, #248]
+    mov x29, sp
+    ldr x1, =irq_stack
+    mov sp, x1
+    bl handle
+    mov sp, x29
+    ldr x1, [sp, #248]
+    msr elr_el1, x1
+    ldp x29, x30, [sp, #232]
+    ldp x0, x1, [sp]
+    add sp, sp, {0}
+    eret
+    .bss
+    .skip 4096
+irq_stack:"""
 # Entries of another shape, as whole texts, with the place: from SP or, "interrupted", from the interrupted SP.
 OTHERS = {
     "aarch64": [("""e: stp x29, x30, [sp, #-16]!
@@ -81,44 +101,8 @@ OTHERS = {
     ldp x0, x1, [sp], #16
     ldp x29, x30, [sp], #16
     eret""", "sp", 40),
-                ("""e: sub sp, sp, #272
-    stp x0, x1, [sp]
-    stp x29, x30, [sp, #232]
-    mrs x1, elr_el1
-    str x1, [sp, #248]
-    mov x29, sp
-    ldr x1, =irq_stack
-    mov sp, x1
-    bl handle
-    mov sp, x29
-    ldr x1, [sp, #248]
-    msr elr_el1, x1
-    ldp x29, x30, [sp, #232]
-    ldp x0, x1, [sp]
-    add sp, sp, #272
-    eret
-    .bss
-    .skip 4096
-irq_stack:""", "interrupted", 240 - 272),
-                ("""e: sub sp, sp, #10, lsl #12
-    stp x0, x1, [sp]
-    stp x29, x30, [sp, #232]
-    mrs x1, elr_el1
-    str x1, [sp, #248]
-    mov x29, sp
-    ldr x1, =irq_stack
-    mov sp, x1
-    bl handle
-    mov sp, x29
-    ldr x1, [sp, #248]
-    msr elr_el1, x1
-    ldp x29, x30, [sp, #232]
-    ldp x0, x1, [sp]
-    add sp, sp, #10, lsl #12
-    eret
-    .bss
-    .skip 4096
-irq_stack:""", "interrupted", 240 - 40960)],
+                (LARGE.format("#272"), "interrupted", 240 - 272),
+                (LARGE.format("#10, lsl #12"), "interrupted", 240 - 40960)],
     "riscv64": [("""e: addi sp, sp, -64
     sd ra, 0(sp)
     sd s0, 8(sp)

@@ -854,8 +854,8 @@ static void take_end_of_log(struct filter *f)
     if (f->unnamed > 0 && !f->said)
         out_line(
             &f->out,
-            "        no trace: the log has return addresses, but no registers and stack as sfu-trace knows them "
-            "(--formats)");
+            "        no trace: the log has return addresses, but no registers and stack in a form that is known: "
+            "--formats=FILE describes one");
     flush(f);
 }
 
