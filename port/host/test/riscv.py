@@ -12,7 +12,7 @@ import random
 import struct
 import sys
 
-from host import finish, must, read, run, test, write  # noqa: E402
+from host import finish, must, read, run, test, write
 
 ABI = sys.argv[1]
 WORD = 8 if ABI == "riscv64" else 4
