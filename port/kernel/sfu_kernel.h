@@ -300,7 +300,9 @@ int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *t
 /* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
  * ever. If TRAP is NULL, because the handler does not get the trap frame, the trace begins here and crosses the
  * exception entry. If this CPU has stopped already, what it left then stays. Returns at once, and only then, if this
- * CPU is the one that prints: a timer's interrupt may have come to it that was to stop the others. */
+ * CPU is the one that prints: a timer's interrupt may have come to it that was to stop the others. As long as no CPU
+ * prints, each CPU that calls it waits: if your own flag makes handlers call it, set the flag with interrupts off, or a
+ * tick that comes before sfu_kernel_panic stops the CPU that was about to print. */
 void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap);
 
 /* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces

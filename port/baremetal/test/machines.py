@@ -209,7 +209,7 @@ def machine(command):
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=TIME_LIMIT, check=False)
     except subprocess.TimeoutExpired as late:
-        raise Wrong(f"still running after {TIME_LIMIT} s; printed {late.stdout}") from None
+        raise Wrong(f"still running after {TIME_LIMIT} s; printed {late.stdout or 'nothing'}") from None
 
 
 def boot(cpu, path, scenario, reboot):

@@ -631,7 +631,7 @@ static void worker_moves(void)
     }
 }
 
-/* The scheduler's tick: runs the worker. Tells CPUs to stop once there was a panic, and does not ask which CPU this
+/* The scheduler's tick: runs the worker. Tells CPUs to stop once a panic is printed, and does not ask which CPU this
  * is. */
 static void tick_moves(void)
 {
@@ -647,6 +647,7 @@ static void put_slowly(void *ctx, char c)
     volatile unsigned left;
 
     (void)ctx;
+    panicking = true;
     for (left = 20000; left > 0; left--) {
     }
     machine_putc(c);
@@ -668,7 +669,6 @@ step static void scenario_moving(void)
     wait_for_ticks(3);
     sfu.panic.put = put_slowly;
     sfu.panic.cycles = NULL; /* each frame has a line */
-    panicking = true;
     (void)sfu_kernel_panic(&sfu, NULL);
     (void)sfu_kernel_print_threads(&sfu);
     wait_for_ticks(2); /* they are on again */
