@@ -417,11 +417,21 @@ static void move_sp(const struct code_cpu *cpu, struct code_state *state)
     state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
-/* The same, as an instruction does it. What is near SP may become SP; nothing is known of what is not on a stack. */
+/* REG gets a number that is not known, which is counted from what REG was. SP, FP and RA's register that were something
+ * else than at the entry do not become that again. */
+static void lose_count(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
+{
+    const bool is_own = reg == cpu->sp || reg == cpu->fp || (cpu->link && reg == cpu->ra);
+    const bool is_other = state->reg[reg].base == BASE_NUMBER || code_is_gone(&state->reg[reg]);
+
+    state->reg[reg] = is_own && is_other ? gone : unknown;
+}
+
+/* REG is rounded down by an instruction. What is near SP may become SP; nothing is known of what is not on a stack. */
 static void round_down(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
 {
     if (!is_on_stack(&state->reg[reg]))
-        state->reg[reg] = unknown;
+        lose_count(cpu, state, reg);
     else if (reg == cpu->sp)
         move_sp(cpu, state);
     else
@@ -905,11 +915,17 @@ static void add_registers(const struct code_cpu *cpu, struct code_state *state, 
 {
     struct code_value *reg = &state->reg[op->reg];
     const struct code_value *a = &state->reg[op->base], *b = &state->reg[op->last];
+    struct code_value result;
 
-    if (op->reg == cpu->sp && op->base == cpu->sp && a->base > BASE_NEAR && b->base != BASE_NUMBER)
+    if (op->reg == cpu->sp && op->base == cpu->sp && a->base > BASE_NEAR && b->base != BASE_NUMBER) {
         move_sp(cpu, state); /* alloca: the same stack */
-    else
-        *reg = sum(a, b, op->k);
+    } else {
+        result = sum(a, b, op->k);
+        if (same_value(&result, &unknown) && (op->base == op->reg || op->last == op->reg))
+            lose_count(cpu, state, op->reg);
+        else
+            *reg = result;
+    }
     reg->k = wrapped(cpu, reg->k);
 }
 
@@ -1162,6 +1178,8 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         if (state->reg[cpu->sp].base == BASE_STRUCT)
             state->reg[cpu->sp] = unknown;
     }
+    if (state->reg[cpu->sp].base == BASE_TABLE || state->reg[cpu->sp].base == BASE_INDEXED)
+        state->reg[cpu->sp] = gone; /* a stack of several */
     for (i = 0; i < num_own; i++)
         if (leaves[i] && same_value(&state->reg[own[i]], &unknown))
             state->reg[own[i]] = gone;
