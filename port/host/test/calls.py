@@ -285,15 +285,16 @@ SWITCH = {
     "x86_64": """mov %rsp, (%rdi) => r7+8 [cfa-8] r6+0\nmov %rbp, 8(%rdi)\nmov (%rsi), %rsp => r7+8 [cfa-8] r6+0
         mov 8(%rsi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
 }
-# SP is moved to another stack, by an address or from memory, and is rounded or moved there by a number that is not known:
-# it is no more what CFI says than before. What saves the old SP gives it back.
+# SP is moved to another stack, by an address, from memory or from a table, and is rounded or moved there by a number
+# that is not known: it is no more what CFI says than before. What saves the old SP gives it back.
 ROUNDED = {
     "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\nmov %rsp, %rbx\nlea end(%rip), %rsp
         and $-16, %rsp => r3+16 [cfa-8] r6+0\ncall leaf => none\nmov %rbx, %rsp => none\npop %rbx => r7+16 [cfa-8] r6+0
         .cfi_def_cfa_offset 8\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
         push %rbx => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\nmov %rsp, %rbx\nmov (%rdi), %rsp
         and $-16, %rsp => none\nnop => none\nsub %rax, %rsp => none\ncall leaf => none\nmov %rbx, %rsp => none
-        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_def_cfa_offset 8\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_def_cfa_offset 8\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc
         push %rbx => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\nmov %rsp, %rbx\nmov %edi, %edi
         mov end(,%rdi,8), %rsp\ncall leaf => none\nlea end(%rip), %rsp => none\nadd %rax, %rsp
         call leaf => none\nmov %rbx, %rsp => none\npop %rbx => r7+16 [cfa-8] r6+0
@@ -303,13 +304,15 @@ ROUNDED = {
         .cfi_def_cfa_offset 4\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
         push %ebx => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\nmov %esp, %ebx\nmov (%edx), %esp
         and $-16, %esp => none\nnop => none\nsub %eax, %esp => none\ncall leaf => none\nmov %ebx, %esp => none
-        pop %ebx => r4+8 [cfa-4] r5+0\n.cfi_def_cfa_offset 4\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        pop %ebx => r4+8 [cfa-4] r5+0\n.cfi_def_cfa_offset 4\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc
         push %ebx => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\nmov %esp, %ebx
         mov end(,%eax,4), %esp\ncall leaf => none\nmov $end, %esp => none\nadd %eax, %esp
         call leaf => none\nmov %ebx, %esp => none\npop %ebx => r4+8 [cfa-4] r5+0
         .cfi_def_cfa_offset 4\nret => r4+4 [cfa-4] r5+0""",
     "aarch64": """stp x19, x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -8
-        mov x19, sp\nadr x9, end\nmov sp, x9\nsub sp, sp, x1 => r19+16 [cfa-8] r29+0\nbl leaf => none\nmov sp, x19 => none
+        mov x19, sp\nadr x9, end\nmov sp, x9\nsub sp, sp, x1 => r19+16 [cfa-8] r29+0\nbl leaf => none
+        mov sp, x19 => none
         ldp x19, x30, [sp], #16 => r31+16 [cfa-8] r29+0\n.cfi_def_cfa_offset 0\n.cfi_restore 30
         ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
         stp x19, x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -8
@@ -322,32 +325,37 @@ ROUNDED = {
         ldp x19, x30, [sp], #16 => r31+16 [cfa-8] r29+0\n.cfi_def_cfa_offset 0\n.cfi_restore 30
         ret => r31+0 r30+0 r29+0""",
     "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
-        STORE s1, 0(sp)\nmv s1, sp\nla sp, end\nandi sp, sp, -16 => r9+16 [cfa-8] r8+0\njal leaf => none\nmv sp, s1 => none
+        STORE s1, 0(sp)\nmv s1, sp\nla sp, end\nandi sp, sp, -16 => r9+16 [cfa-8] r8+0\njal leaf => none
+        mv sp, s1 => none
         LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\nLOAD s1, 0(sp)\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\n.cfi_restore 1
         ret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
         addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
         STORE s1, 0(sp)\nmv s1, sp\nLOAD sp, 0(a0)\nandi sp, sp, -16 => none\nnop => none\nsub sp, sp, a1 => none
         jal leaf => none\nmv sp, s1 => none\nLOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\nLOAD s1, 0(sp)\naddi sp, sp, 16
-        .cfi_def_cfa_offset 0\n.cfi_restore 1\nret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        .cfi_def_cfa_offset 0\n.cfi_restore 1\nret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc
         addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
         STORE s1, 0(sp)\nmv s1, sp\nslli a1, a1, 3\nla t0, end\nadd t0, t0, a1\nLOAD sp, 0(t0)\njal leaf => none
         la sp, end => none\nadd sp, sp, a1\njal leaf => none\nmv sp, s1 => none\nLOAD ra, 8(sp) => r2+16 [cfa-8] r8+0
         LOAD s1, 0(sp)\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\n.cfi_restore 1\nret => r2+0 r1+0 r8+0""",
     "s390x": """stmg %r10, %r15, 80(%r15) => r15+160 r14+0 r11+0\n.cfi_offset 14, -48\n.cfi_offset 11, -72
-        lgr %r10, %r15\nlarl %r15, end\nnill %r15, 0xfff8 => r10+160 [cfa-48] *\nbrasl %r14, leaf => none\nlgr %r15, %r10 => none
+        lgr %r10, %r15\nlarl %r15, end\nnill %r15, 0xfff8 => r10+160 [cfa-48] *\nbrasl %r14, leaf => none
+        lgr %r15, %r10 => none
         lmg %r10, %r14, 80(%r15) => r15+160 [cfa-48] *\n.cfi_restore 14\n.cfi_restore 11
         br %r14 => r15+160 r14+0 r11+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
         stmg %r10, %r15, 80(%r15) => r15+160 r14+0 r11+0\n.cfi_offset 14, -48\n.cfi_offset 11, -72
         lgr %r10, %r15\nlg %r15, 0(%r2)\nnill %r15, 0xfff8 => none\nlhi %r1, 0 => none\nsgr %r15, %r3 => none
         brasl %r14, leaf => none\nlgr %r15, %r10 => none\nlmg %r10, %r14, 80(%r15) => r15+160 [cfa-48] *
-        .cfi_restore 14\n.cfi_restore 11\nbr %r14 => r15+160 r14+0 r11+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        .cfi_restore 14\n.cfi_restore 11\nbr %r14 => r15+160 r14+0 r11+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc
         stmg %r10, %r15, 80(%r15) => r15+160 r14+0 r11+0\n.cfi_offset 14, -48\n.cfi_offset 11, -72
         lgr %r10, %r15\nlarl %r1, end\nsllg %r2, %r2, 3\nlg %r15, 0(%r2,%r1)\nbrasl %r14, leaf => none
         larl %r15, end => none\nagr %r15, %r3\nbrasl %r14, leaf => none\nlgr %r15, %r10 => none
         lmg %r10, %r14, 80(%r15) => r15+160 [cfa-48] *\n.cfi_restore 14\n.cfi_restore 11
         br %r14 => r15+160 r14+0 r11+0""",
     "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nmov r4, sp\nldr r2, [r0]
-        mov sp, r2\nsub sp, sp, r1 => none\nbl leaf => none\nmov sp, r4 => none\npop {r4, pc} => r13+8 [cfa-4] FP+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        mov sp, r2\nsub sp, sp, r1 => none\nbl leaf => none\nmov sp, r4 => none\npop {r4, pc} => r13+8 [cfa-4] FP+0
+        .cfi_endproc\n.type h, %function\nh: .cfi_startproc
         push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nmov r4, sp\nadr r2, end
         ldr r2, [r2, r1, lsl #2]\nmov sp, r2\nbl leaf => none\nadr r2, end => none\nadd r2, r2, r1\nmov sp, r2
         bl leaf => none\nmov sp, r4 => none\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
