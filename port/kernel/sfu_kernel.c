@@ -223,6 +223,44 @@ static int16_t offset_of(int16_t at)
     return at;
 }
 
+/* The integer of SIZE bytes at PLACE, without its sign. */
+static uint64_t integer_at(const void *place, uint8_t size)
+{
+    switch (size) {
+    case 1:
+        return *(const uint8_t *)place;
+    case 2:
+        return *(const uint16_t *)place;
+    case 4:
+        return *(const uint32_t *)place;
+    default:
+        return *(const uint64_t *)place;
+    }
+}
+
+static bool is_in(uint32_t set, uint64_t value)
+{
+    return value < 32 && (set >> value & 1) != 0;
+}
+
+/* What THREAD does. */
+static enum sfu_kernel_state state_of(const struct sfu_kernel_threads *t, const uint8_t *thread)
+{
+    const struct sfu_kernel_states *states = &t->states;
+    uint64_t value;
+
+    if (t->state != NULL)
+        return t->state(thread);
+    if (states->size == 0)
+        return SFU_KERNEL_WAITS;
+    value = integer_at(thread + states->at, states->size);
+    if (is_in(states->runs, value))
+        return SFU_KERNEL_RUNS;
+    if (is_in(states->is_new, value))
+        return SFU_KERNEL_NEW;
+    return is_in(states->waits, value) ? SFU_KERNEL_WAITS : SFU_KERNEL_NO_THREAD;
+}
+
 /* Fills in ENTRY of THREAD, but for its cursor. */
 static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, struct sfu_kernel_thread *entry)
 {
@@ -273,7 +311,7 @@ static bool next_described(const struct sfu_kernel *k, struct sfu_kernel_thread 
             return false;
         thread = thread_at(t, entry->cursor);
         if (thread != NULL)
-            state = t->state != NULL ? t->state(thread) : SFU_KERNEL_WAITS;
+            state = state_of(t, thread);
     }
     entry->running = state == SFU_KERNEL_RUNS;
     entry->is_new = state == SFU_KERNEL_NEW;

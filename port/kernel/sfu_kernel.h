@@ -157,6 +157,20 @@ enum sfu_kernel_state {
     SFU_KERNEL_NEW = 3   /* it has never run, and what is saved is not what the context switch saves */
 };
 
+/* Which values an integer of a thread's structure has while the thread waits, while it runs, and before it has run: bit
+ * N of a set stands for the value N. A value in none of the sets, or above 31, is that of no thread. */
+struct sfu_kernel_states {
+    uint16_t at;  /* offset in bytes of the integer */
+    uint8_t size; /* of the integer: 1, 2, 4 or 8 bytes */
+    uint32_t waits, runs, is_new;
+};
+
+/* .states = SFU_KERNEL_STATES(struct task, state, 1u << SLEEPS | 1u << READY, 1u << RUNS) */
+#define SFU_KERNEL_STATES(type, member, waits, runs)                                                               \
+    {                                                                                                              \
+        offsetof(type, member), sizeof(((type *)0)->member), waits, runs, 0                                        \
+    }
+
 /* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
  * the start of a thread's structure, as offsetof() gives them. Set stack_low, sp and, for a list, next, because 0 is an
  * offset: SFU_KERNEL_THREADS sets all but next. SFU_KERNEL_NOT_SAVED says that there is no such member. The pointers
@@ -184,9 +198,10 @@ struct sfu_kernel_threads {
     int16_t name;         /* of the name, which is a text in the structure */
     bool name_is_pointer; /* or a pointer to a text */
     int16_t number;       /* of an int that is not negative: the thread's number */
-    /* A function that returns what THREAD does. If the pointer is NULL, all threads wait. */
+    /* A function that returns what THREAD does. If the pointer is NULL, states says it. */
     enum sfu_kernel_state (*state)(const void *thread);
-    uint32_t guard; /* bytes below each stack, as in struct sfu_kernel_stack */
+    uint32_t guard;                  /* bytes below each stack, as in struct sfu_kernel_stack */
+    struct sfu_kernel_states states; /* its size is 0: all threads wait */
 };
 
 /* offsetof(TYPE, MEMBER) of a member that is a pointer, for stack_low. It does not compile if MEMBER is an array: for a
@@ -279,6 +294,27 @@ struct sfu_kernel {
 /* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
  * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set after this call. */
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
+
+#ifdef SFU_START_H
+/* The same by the tables that sfu-link has made (sfu_start.h), and sets those of KERNEL->panic.symbol and image that are
+ * NULL: traces have names. Sets KERNEL->panic.slide as well: if the image moves itself later, call it again. Does what
+ * sfu_panic_start does, too, with KERNEL->panic.put. */
+static inline int sfu_kernel_start(struct sfu_kernel *kernel)
+{
+    const int code = sfu_panic_start(kernel->panic.put);
+    const struct sfu_panic *made = sfu_panic_printer();
+    const uint8_t *sframe = made->section.bytes;
+
+    if (kernel->panic.symbol == NULL)
+        kernel->panic.symbol = made->symbol;
+    if (kernel->panic.image == NULL)
+        kernel->panic.image = made->image;
+    kernel->panic.slide = made->slide;
+    if (sframe == NULL)
+        return code;
+    return sfu_kernel_init(kernel, sframe, sframe + (size_t)made->section.size);
+}
+#endif
 
 /* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to a register's size. */
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);

@@ -155,6 +155,18 @@ def no_such_mode():
     must(found == [(["sfu_link_print", *PANIC], 1)], str(found))
 
 
+def described():
+    """A kernel that describes itself to port/kernel takes tables, names and the file's name from sfu-link."""
+    image = WORK + "/described.elf"
+    flags = ["-O2", "-DDESCRIBED", "-DSTOP_AT_FAULT"]
+    run(LINK, *LD.split(), "-T", script("described.ld", ("", "")), *compile_all(flags),
+        compile_one(DIST + "/sfu_kernel.c", ("-O2",)), "-o", image)
+    text = boot(QEMU, image)
+    found = traces(text)
+    must(found == [(["sfu_kernel_panic", *PANIC], 1), (FAULT, 1)], str(found))
+    must(len(re.findall(r"^addr2line -Cfipe described\.elf 0x", text, re.M)) == 2, text)
+
+
 def saved_for_sure():
     wrong = check_saved(GEN, CPU, WORK)
     must(not wrong, "\n".join(wrong))
@@ -174,6 +186,7 @@ def main():
         for stack, mark in ("stack_below", ""), ("stack_above", " [stack switch]"):
             test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
                  ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
+    test(CPU + ": described by port/kernel", described)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN:
         test(CPU + ": what entries save is proven", saved_for_sure)

@@ -31,7 +31,8 @@ pointer() {
 struct task { int id; $2; };
 extern const struct sfu_kernel_threads threads;
 const struct sfu_kernel_threads threads = {NULL, 0, 0, false, NULL, 0, 0, SFU_KERNEL_POINTER(struct task, stack),
-                                           4096, 0, 0, false, 0, false, 0, NULL, 0};
+                                           4096, 0, 0, false, 0, false, 0, NULL, 0,
+                                           {0, 0, 0, 0, 0}};
 END
 }
 for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' 'clang++ -std=c++11 -xc++' \

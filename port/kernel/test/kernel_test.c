@@ -410,6 +410,89 @@ static void test_described_new(void **state)
     assert_false(find(at(low) - 9, &stack));
 }
 
+/* The last of three threads has the state VALUE in an integer of SIZE bytes; the others, 9 and 31, wait. Returns how many
+ * traces were printed. */
+static unsigned print_by_states(uint8_t size, int64_t value)
+{
+    static struct {
+        char name[8];
+        uint64_t *stack;
+        uint64_t sp;
+        union {
+            int8_t of_1;
+            int16_t of_2;
+            int32_t of_4;
+            int64_t of_8;
+        } state;
+    } three[3];
+    static const int64_t waiting[2] = {9, 31};
+    unsigned i;
+
+    memset(three, 0xff, sizeof three);
+    for (i = 0; i < 3; i++) {
+        const int64_t state = i < 2 ? waiting[i] : value;
+
+        memcpy(three[i].name, "task", 5);
+        three[i].stack = low;
+        three[i].sp = at(low + 8);
+        if (size == 1)
+            three[i].state.of_1 = (int8_t)state;
+        else if (size == 2)
+            three[i].state.of_2 = (int16_t)state;
+        else if (size == 4)
+            three[i].state.of_4 = (int32_t)state;
+        else
+            three[i].state.of_8 = state;
+    }
+    describe();
+    kernel.threads = (struct sfu_kernel_threads){.array = three,
+                                                 .num = 3,
+                                                 .size = sizeof three[0],
+                                                 .stack_size = sizeof low,
+                                                 .name = SFU_KERNEL_FIRST,
+                                                 .number = NOT_SAVED};
+    kernel.threads.stack_low = (int16_t)((char *)&three[0].stack - (char *)three);
+    kernel.threads.sp = (int16_t)((char *)&three[0].sp - (char *)three);
+    kernel.threads.states = (struct sfu_kernel_states){(uint16_t)((char *)&three[0].state - (char *)three), size,
+                                                       UINT32_C(1) << 31 | 1 << 9 | 1, 1 << 4 | 1 << 1, 1 << 7};
+    length = 0;
+    memset(output, 0, sizeof output);
+    return sfu_kernel_print_threads(&kernel);
+}
+
+/* Values in the structure say what a thread does, in integers of each size: those of no set are no thread's. */
+static void test_described_states(void **state)
+{
+    static const uint8_t sizes[] = {1, 2, 4, 8};
+    static const int64_t others[] = {2, 3, 8, 30, 32, 33, 41, 63, -1, -32};
+    unsigned i, j;
+
+    (void)state;
+    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        assert_int_equal(print_by_states(sizes[i], 0), 3);
+        assert_int_equal(print_by_states(sizes[i], 31), 3);
+        assert_int_equal(print_by_states(sizes[i], 4), 2);
+        assert_null(strstr(output, "has not run"));
+        assert_int_equal(print_by_states(sizes[i], 7), 2);
+        assert_non_null(strstr(output, "task: has not run yet\n"));
+        for (j = 0; j < sizeof others / sizeof others[0]; j++)
+            assert_int_equal(print_by_states(sizes[i], others[j]), 2);
+    }
+    assert_int_equal(print_by_states(8, INT64_MIN), 2);
+    assert_int_equal(print_by_states(8, INT64_C(1) << 32 | 9), 2);
+    assert_int_equal(print_by_states(4, 0x10009), 2);
+    assert_int_equal(print_by_states(2, 0x109), 2);
+}
+
+static void test_states_macro(void **state)
+{
+    static const struct sfu_kernel_states states = SFU_KERNEL_STATES(struct task, state, 1u << 5, 1u << 6);
+
+    (void)state;
+    assert_true(states.at == offsetof(struct task, state) && states.size == sizeof(int));
+    assert_true(states.waits == 32 && states.runs == 64 && states.is_new == 0);
+}
+
 /* The same as a list, which ends, or leads back to its first thread, or to another one. */
 static void test_described_list(void **state)
 {
@@ -1287,6 +1370,8 @@ int main(void)
         cmocka_unit_test_setup(test_thread_outside, reset),
         cmocka_unit_test_setup(test_described, reset),
         cmocka_unit_test_setup(test_described_new, reset),
+        cmocka_unit_test_setup(test_described_states, reset),
+        cmocka_unit_test_setup(test_states_macro, reset),
         cmocka_unit_test_setup(test_described_list, reset),
         cmocka_unit_test_setup(test_cross, reset),
         cmocka_unit_test_setup(test_current_trap, reset),

@@ -84,5 +84,6 @@ sync_entry:
 
     .bss
     .balign 16
+    .globl stack_top
     .skip 16384
 stack_top:

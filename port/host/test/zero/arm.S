@@ -44,5 +44,6 @@ undefined_entry:
 
     .bss
     .balign 16
+    .globl stack_top
     .skip 16384
 stack_top:

@@ -55,5 +55,6 @@ gdt_register:
 
     .bss
     .balign 16
+    .globl stack_top
     .skip 16384
 stack_top:

@@ -5,6 +5,9 @@
  * prints traces: from panic(), of a fault, and from panic() in the handler of faults.
  */
 #include "sfu_panic.h"
+#ifdef DESCRIBED
+#include "sfu_kernel.h"
+#endif
 #include MACHINE
 
 #define step __attribute__((noinline, noclone))
@@ -23,11 +26,39 @@ static void say(const char *text)
 
 static volatile int sink, nested, deep;
 
+#ifdef DESCRIBED
+extern const char stack_top[];
+
+static struct sfu_kernel_stack stacks[] = {{NULL, stack_top, 0, 0}};
+static struct sfu_kernel described = {.panic = {.put = put}, .stacks = stacks, .num_stacks = 1};
+
+static int start(void)
+{
+    stacks[0].low = (const void *)((uintptr_t)stack_top - 16384);
+    return sfu_kernel_start(&described);
+}
+
+static inline __attribute__((always_inline)) void print(void)
+{
+    (void)sfu_kernel_panic(&described, NULL);
+}
+#else
+static int start(void)
+{
+    return sfu_panic_start(put);
+}
+
+static inline __attribute__((always_inline)) void print(void)
+{
+    sfu_panic_here();
+}
+#endif
+
 step void panic(const char *why);
 step void panic(const char *why)
 {
     say(why);
-    sfu_panic_here();
+    print();
     sink++;
 }
 
@@ -102,7 +133,7 @@ void kernel_main(void);
 void kernel_main(void)
 {
     machine_init();
-    if (sfu_panic_start(put) != SFU_OK)
+    if (start() != SFU_OK)
         say("no tables\n");
     sink += recurse(3);
     sink += broken(3);

@@ -74,7 +74,7 @@ trap_entry:
 
     .bss
     .balign 16
-    .globl stack_below, stack_above     /* of faults, where these have their own */
+    .globl stack_below, stack_top, stack_above     /* of faults, where these have their own */
     .skip 16384
 stack_below:
     .skip 16384

@@ -41,5 +41,6 @@ program_entry:
 
     .bss
     .balign 16
+    .globl stack_top
     .skip 16384
 stack_top:

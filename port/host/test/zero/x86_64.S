@@ -114,7 +114,7 @@ gdt_register:
     .balign 4096
 tables:
     .skip 0x3000
-    .globl stack_below, stack_above     /* of faults, where these have their own */
+    .globl stack_below, stack_top, stack_above     /* of faults, where these have their own */
     .skip 16384
 stack_below:
     .skip 16384
