@@ -296,9 +296,9 @@ struct sfu_kernel {
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
 
 #ifdef SFU_START_H
-/* The same by the tables that sfu-link has made (sfu_start.h), and sets those of KERNEL->panic.symbol and image that are
- * NULL: traces have names. Sets KERNEL->panic.slide as well: if the image moves itself later, call it again. Does what
- * sfu_panic_start does, too, with KERNEL->panic.put. */
+/* The same by the tables that sfu-link has made (sfu_start.h). Sets KERNEL->panic.symbol and image by what sfu-link has
+ * made, if they are NULL: traces have names. Sets slide, too: if the image moves itself later, call it again. Does what
+ * sfu_panic_start does with KERNEL->panic.put. */
 static inline int sfu_kernel_start(struct sfu_kernel *kernel)
 {
     const int code = sfu_panic_start(kernel->panic.put);

@@ -18,7 +18,7 @@ FIRST_KERNEL := $(BARE)/first
 $(eval $(call made_image,$(FIRST_KERNEL),-Iport/kernel,\
     $(KERNEL_SOURCES:%.c=$(FIRST_KERNEL)/%.o) $(addprefix $(FIRST_KERNEL)/,$(KERNEL_PORT_OBJECTS) \
     $(addprefix port/baremetal/x86_64/,boot.o machine.o))))
-$(FIRST_KERNEL)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+$(addprefix $(FIRST_KERNEL)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
 suite-first-kernel: $(FIRST_KERNEL)/kernel.elf $(MANUAL)/first/kernel.elf
 	@test/tools/toolchain/install.sh core python tools x86
 	@test/run.sh first-kernel sh -c 'python3 port/kernel/test/run.py x86_64 x86_64-linux-gnu- $(FIRST_KERNEL); \

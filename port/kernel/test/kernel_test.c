@@ -410,8 +410,8 @@ static void test_described_new(void **state)
     assert_false(find(at(low) - 9, &stack));
 }
 
-/* The last of three threads has the state VALUE in an integer of SIZE bytes; the others, 9 and 31, wait. Returns how many
- * traces were printed. */
+/* The last of three threads has the state VALUE in an integer of SIZE bytes; the others, 9 and 31, wait. Returns how
+ * many traces were printed. */
 static unsigned print_by_states(uint8_t size, int64_t value)
 {
     static struct {

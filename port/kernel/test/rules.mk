@@ -34,13 +34,13 @@ KERNEL_PORT_HOOK := -O1
 define kernel_port
 $(call kernel_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call kernel_objects,$(1),$(4)) \
     $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
-$(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+$(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
 # riscv_kernel_port CPU, KIND, FLAGS, DIRECTORY
 define riscv_kernel_port
 $(call riscv_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call riscv_objects,$(1),$(4)) \
     $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
-$(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+$(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
 define riscv_kernel_port_suite
 CHECK += kernel-$(1)
@@ -74,7 +74,7 @@ $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port_suite,$(cpu))))
 define i386_kernel_port
 $(call i386_image,$(KERNEL_PORT)/$(1),-Iport/kernel $(2),$(call i386_objects,$(3)) \
     $(addprefix $(KERNEL_PORT)/$(1)/,$(KERNEL_PORT_OBJECTS)))
-$(KERNEL_PORT)/$(1)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+$(addprefix $(KERNEL_PORT)/$(1)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
 $(eval $(call i386_kernel_port,i386,,$(KERNEL_PORT)/i386))
 $(eval $(call i386_kernel_port,i386-hook,$(KERNEL_PORT_HOOK),$(KERNEL_PORT)/i386-hook))
