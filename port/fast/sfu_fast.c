@@ -101,11 +101,12 @@ enum {
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
     MIN_ENTRIES = 256,
     TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
+    MOVING_BITS = 4, /* one trace of 2^4 moves entries to where they are tried first */
     FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
-    SPREAD = 0x1e3779b1 /* odd, of mixed bits; so is MIX */
+    SPREAD = 0x1e3779b1 /* odd, of mixed bits */
 };
-#define MIX 0x9e3779b97f4a7c15u
+#define MIX 0x9e3779b97f4a7c15u /* 2^64 times the golden ratio, less 2^64; odd */
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
 enum {
@@ -568,25 +569,31 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
  * The place is multiplied by an odd number, modulo 2^n: so PCs get different numbers if their distance is a power of
  * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
- * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set.
- * The product's lower PC_BITS bits follow from the same bits of the place, since carries move upwards only. And what an
- * odd number has multiplied can be undone. So set and tag together tell the PC.
+ * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set. The
+ * odd number is 2^n times the golden ratio's fraction, whose multiples are spread evenly, so that call sites at equal
+ * distances are, too; and in each region it is multiplied by another small number. The product's lower PC_BITS bits
+ * follow from the same bits of the place, since carries move upwards only. And what an odd number has multiplied can be
+ * undone. So set and tag together tell the PC.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
  * rule says is one of a few kinds. The CPU need not wait for that, and it looks up all other rules by their number.
  *
+ * Order. A PC that is found where it is tried first costs least: the CPU foresees that. Where two have the same place,
+ * the one that traces meet more often should be there. So some traces exchange what they find elsewhere with what is
+ * there. They are few, since all others must not write: memory that a CPU writes to is slow for the others.
+ *
  * Size. A cache that is too small for the code that runs must not cost more than it saves. Where a trace misses often,
  * only some of its misses take a place of a full set. Where it hits too seldom it goes on without the cache.
  *
- * Writing. Who writes to the cache, or takes entries out of it, has set BUSY, and does not wait for it: who finds it
- * set leaves the cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by
- * sections as they are after some number of CHANGES. It is written only while that number stands; BUSY is set before
- * that is asked. A change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has
- * taken out the entries that it made wrong, and has set CLEARED to that number. So what a trace writes that began
- * before a change, however late, is either looked at then or not written at all; and no number comes again. Readers
- * take no part in that: an entry is one word, and a rule is complete before an entry names it, and is never written
- * again.
+ * Writing. Who writes to the cache, takes entries out of it or exchanges two has set BUSY, and does not wait for it:
+ * who finds it set leaves the cache as it is. So one writes at a time, also in an interrupt of one that writes. An
+ * entry is found by sections as they are after some number of CHANGES. It is written only while that number stands;
+ * BUSY is set before that is asked. A change counts up CHANGES when it is done, and then nothing in the cache counts
+ * until somebody has taken out the entries that it made wrong, and has set CLEARED to that number. So what a trace
+ * writes that began before a change, however late, is either looked at then or not written at all; and no number comes
+ * again. Readers take no part in that: an entry is one word, and a rule is complete before an entry names it, and is
+ * never written again.
  *
  * One change, as an example. Trace T looks up a PC of an image, and the image is removed while T is at it. What is "by
  * R" below is done by the one who removes the image or, if BUSY was set then, by the next trace that begins.
@@ -650,11 +657,17 @@ INLINE uint64_t reach_of(uint64_t mask)
     return (mask + 1) / WAYS << PC_BITS;
 }
 
+/* How many bits of an address are above those of its place in its region. */
+INLINE unsigned bits_above(const struct sfu_fast *fast)
+{
+    return fast->shift - (PC_BITS - WAY_BITS);
+}
+
 /* What PCs of the region with number I are multiplied by: odd, and another number for each region, so that code that is
  * laid out alike in two regions does not take the same places. */
-INLINE uint64_t multiplier(uint64_t i)
+INLINE uint64_t multiplier(const struct sfu_fast *fast, uint64_t i)
 {
-    return MIX + i * 2 * SPREAD;
+    return (MIX >> bits_above(fast) | 1) * (2 * i + 1);
 }
 
 /* The number that undoes a multiplication by ODD, modulo 2^64: each pass gets twice as many of its lowest bits right,
@@ -683,7 +696,7 @@ INLINE uint64_t unmixed(uint64_t number, uint64_t odd)
 /* The lookup PC that ENTRY, at PLACE, is for: of its number, the place has the set, and the tag tells what is below. */
 INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
 {
-    const uint64_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1), odd = multiplier(region);
+    const uint64_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1), odd = multiplier(fast, region);
     const uint64_t lowest = mixed(entry >> (SAYS_BITS + REGION_BITS), odd) & ((1 << PC_BITS) - 1);
     const uint64_t behind = unmixed(place >> WAY_BITS << PC_BITS | lowest, odd);
 
@@ -744,7 +757,7 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
 INLINE void set_region(const struct sfu_fast *fast, struct region *region, uint64_t behind, uint64_t i)
 {
     region->behind = behind;
-    region->mix = multiplier(i) << (fast->shift - (PC_BITS - WAY_BITS));
+    region->mix = multiplier(fast, i) << bits_above(fast);
     region->tag = (uint32_t)i << SAYS_BITS;
 }
 
@@ -872,11 +885,17 @@ INLINE uint32_t kind_of(uint32_t says)
     return says >> WORDS_BITS;
 }
 
-/* The CFA's offset from SP of a rule in short, or from a frame record: an entry has it in the bits that it has in what
- * the entry says. */
+/* The CFA's offset from SP of a rule in short, or from a frame record, in words. An entry has it in the bits that it
+ * has in what the entry says. */
+INLINE uint64_t words_of(uint32_t says)
+{
+    return says & SHORT_WORDS;
+}
+
+/* The same in bytes. */
 INLINE uint64_t cfa_of(uint32_t says)
 {
-    return (uint64_t)(says & SHORT_WORDS) * 8;
+    return words_of(says) * 8;
 }
 
 /* What an entry says of a rule of KIND whose CFA is OFFSET above SP, a multiple of 8 up to 8 * SHORT_WORDS. */
@@ -1046,6 +1065,29 @@ INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag
     return found;
 }
 
+/* Whether the trace is one of those that move entries: by where it began, which is another place in most traces. */
+INLINE bool moves(const struct trace *v)
+{
+    const struct sfu_registers *top = &v->walk.frame.regs;
+
+    return ((uint64_t)top->pc + top->sp) * MIX >> (64 - MOVING_BITS) == 0;
+}
+
+/* Exchanges the entries at two places of a set, unless somebody writes. A trace that asks meanwhile may find one of
+ * them nowhere: then it looks the PC up, and perhaps keeps it once more. */
+OUT_OF_LINE void exchange(struct sfu_fast *fast, uint64_t first, uint64_t second)
+{
+    uint32_t was_first, was_second;
+
+    if (!set_busy(fast))
+        return;
+    was_first = __atomic_load_n(&fast->cache[first], __ATOMIC_RELAXED);
+    was_second = __atomic_load_n(&fast->cache[second], __ATOMIC_RELAXED);
+    __atomic_store_n(&fast->cache[first], was_second, __ATOMIC_RELEASE);
+    __atomic_store_n(&fast->cache[second], was_first, __ATOMIC_RELEASE);
+    clear_busy(fast);
+}
+
 /* What CACHE, whose places are of SHIFT, has for the lookup PC in front of BEHIND. If that says EMPTY, NOT_FOUND or
  * more: nothing; or the PC's region has no number. */
 INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift, uint64_t behind)
@@ -1071,8 +1113,11 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift,
         return found;
     for (i = 1; i < WAYS; i++) {
         found = entry_at(cache, place ^ i, tag);
-        if (LIKELY(found.says < EMPTY))
-            break;
+        if (UNLIKELY(found.says >= EMPTY))
+            continue;
+        if (UNLIKELY(moves(v)))
+            exchange(v->fast, place, place ^ i);
+        break;
     }
     return found;
 }
@@ -1155,12 +1200,12 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by a simple rule: CFA is the place of its CFA, which is on the stack; RA, FP and HOW are the rest of it.
- * Stores the PC at OUT. */
-INLINE void move_on(const struct trace *v, uint64_t cfa, int32_t ra, int32_t fp, uint32_t how, struct place *at,
+/* Moves AT by a simple rule: CFA is the place of its CFA, which is on the stack; RA that of the return address; FP and
+ * HOW are the rest of the rule. Stores the PC at OUT. */
+INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, int32_t fp, uint32_t how, struct place *at,
                     uint64_t *out)
 {
-    at->behind = word_at(cfa + (LINK ? extend(ra) : (uint64_t)FIXED_RA));
+    at->behind = word_at(ra);
     if (how & FP_LOADED)
         at->fp = word_at(cfa + extend(fp));
     if (IS_AARCH64 && how & SIGNED)
@@ -1169,14 +1214,30 @@ INLINE void move_on(const struct trace *v, uint64_t cfa, int32_t ra, int32_t fp,
     *out = at->behind;
 }
 
+/* X, of which the compiler does not know that it is. So it makes a sum of it anew, and the CPU need not wait for the
+ * one that is there. */
+INLINE uint64_t anew(uint64_t x)
+{
+    __asm__("" : "+r"(x));
+    return x;
+}
+
+/* The place of the return address, by a rule of KIND whose CFA is WORDS above SP. */
+INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t words, uint64_t sp)
+{
+    return LINK ? sp + words * 8 + extend(kind->ra) : sp + anew(words) * 8 + (uint64_t)FIXED_RA;
+}
+
 /* The same by RULE, a simple one whose base, SP or FP, is at BASE on the stack. Returns false, and changes nothing, if
  * the core must do it. */
 INLINE bool apply_from(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at,
                        uint64_t *out)
 {
+    const uint64_t cfa = base + extend(rule->cfa);
+
     if (UNLIKELY(extend(rule->cfa) > at->top - base))
         return false;
-    move_on(v, base + extend(rule->cfa), rule->ra, rule->fp, rule->how, at, out);
+    move_on(v, cfa, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA), rule->fp, rule->how, at, out);
     return true;
 }
 
@@ -1339,13 +1400,12 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
             found = seek(v, cache, shift, at.behind);
         if (cached && LIKELY(is_short(found.says))) {
             /* the CPU need not wait for what the tag says of the entry; SP is far below 2^64 (suits) */
-            const uint64_t cfa = at.sp + cfa_of(found.entry);
-
+            const uint64_t words = words_of(found.entry), cfa = at.sp + words * 8;
             const struct sfu_fast_kind *kind = &kinds[kind_of(found.says)];
 
             applied = cfa <= at.top;
             if (LIKELY(applied))
-                move_on(v, cfa, kind->ra, kind->fp, kind->how, &at, out);
+                move_on(v, cfa, place_of_ra(kind, words, at.sp), kind->fp, kind->how, &at, out);
             else
                 rule = rule_of(v->fast, found.says, &v->own);
         } else if (cached && is_of_record(found.says)) {

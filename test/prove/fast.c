@@ -441,13 +441,21 @@ uint64_t any_unmixed(uint64_t number, uint64_t odd)
     return x;
 }
 
-/* Each number by which regions multiply is odd, and undone by its inverse. */
+/* Each number by which regions multiply, in a cache of any size, is odd, and undone by its inverse. */
 void prove_fast_inverse(void)
 {
+    struct sfu_fast fast;
+    unsigned bits;
     uint64_t i;
 
-    for (i = 0; i < SFU_FAST_REGIONS; i++)
-        PROVE(multiplier(i) % 2 == 1 && multiplier(i) * inverse(multiplier(i)) == 1, "the inverse undoes it");
+    for (bits = 8; bits < 32; bits++) {
+        fast.shift = 64 - bits;
+        for (i = 0; i < SFU_FAST_REGIONS; i++) {
+            const uint64_t by = multiplier(&fast, i);
+
+            PROVE(by % 2 == 1 && by * inverse(by) == 1, "the inverse undoes it");
+        }
+    }
 }
 
 /* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
@@ -463,7 +471,7 @@ void prove_fast_entry(void)
     ASSUME(i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
     ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
     any_cache(&fast);
-    multiplied.left = fast.shift - (PC_BITS - WAY_BITS);
+    multiplied.left = bits_above(&fast);
     multiplied.known = false;
     set_region(&fast, &kept_in, nondet_u64(), kept_number);
     set_region(&fast, &wanted_in, nondet_u64(), wanted_number);
@@ -496,7 +504,7 @@ void prove_fast_pc(void)
 
     ASSUME(i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
     any_cache(&fast);
-    multiplied.left = fast.shift - (PC_BITS - WAY_BITS);
+    multiplied.left = bits_above(&fast);
     multiplied.known = false;
     fast.regions[number] = behind_low(&fast, pc);
     set_region(&fast, &region, fast.regions[number], number);

@@ -69,7 +69,7 @@ sort.c   prove_sorted        MAX_FDES=2 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
-fast.c   prove_fast_inverse  - - prove_fast_inverse.0:33,inverse.0:6
+fast.c   prove_fast_inverse  - - prove_fast_inverse.0:33,prove_fast_inverse.1:25,inverse.0:6
 fast.c   prove_fast_entry    - mixed:any_mixed -
 fast.c   prove_fast_pc       - mixed:any_mixed,unmixed:any_unmixed -
 fast.c   prove_fast_short    - - -

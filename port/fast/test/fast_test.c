@@ -1699,6 +1699,120 @@ static bool test_hundreds(void)
     return fast.ordered == i;
 }
 
+/* One function in each 64 bytes of a section, and a small cache. */
+enum {
+    MOVED_SITES = 250,
+    MOVED_APART = 64,
+    MOVED_BYTES = 1024,
+    MOVED_ENTRIES = MOVED_BYTES / 4,
+    MOVED_TRACES = 256
+};
+
+static struct sfu_target moved_target;
+
+static bool make_moved(void)
+{
+    memset(&fast, 0, sizeof fast);
+    memset(&moved_target, 0, sizeof moved_target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    for (unsigned i = 0; i < MOVED_SITES; i++) {
+        build_fde(&tables[0].build, CODE + (int64_t)i * MOVED_APART, 32, ADDR1);
+        ordinary_row(&tables[0].build, 0, WORD1, 32);
+    }
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    moved_target.sections = sfu_fast_sections(&fast);
+    moved_target.stack = (struct sfu_stack){stacks[0].bytes, STACK, STACK + STACK_SIZE};
+    memset(&stacks[0], 0, sizeof stacks[0]);
+    return true;
+}
+
+/* A trace whose topmost PC is that of SITE and the only one that is looked up. */
+static bool trace_moved(unsigned site, unsigned turn)
+{
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core;
+
+    s->top.pc = 0x555555600000 + (uint64_t)CODE + site * MOVED_APART + 12;
+    s->top.sp = STACK + 512 + 8 * (uint64_t)turn;
+    s->top.pc_kind = SFU_PC_EXACT;
+    want.code = core_trace(&moved_target, &s->top, 0, want.pcs, 2, &want.count);
+    return same(&fast, &moved_target, s, 0, 2, &want, &by_core) && want.count == 2;
+}
+
+/* Where the cache has ENTRY: or, if that is empty, where it has any; MOVED_ENTRIES: nowhere. */
+static unsigned find_entry(uint32_t entry)
+{
+    enum { EMPTY_ENTRY = 4095 };
+    unsigned i = 0;
+
+    while (i < MOVED_ENTRIES && (entry == EMPTY_ENTRY ? fast.cache[i] == entry : fast.cache[i] != entry))
+        i++;
+    return i;
+}
+
+/* Traces of one site, or of two in turn, from different places of the stack. Returns how many have changed the cache;
+ * more than all if one is wrong. */
+static unsigned trace_in_turn(unsigned one, unsigned other)
+{
+    static uint32_t before[MOVED_ENTRIES];
+    unsigned changed = 0;
+
+    for (unsigned i = 0; i < MOVED_TRACES; i++) {
+        memcpy(before, fast.cache, sizeof before);
+        if (!trace_moved(i % 2 == 0 ? one : other, i))
+            return MOVED_TRACES + 1;
+        changed += memcmp(before, fast.cache, sizeof before) != 0;
+    }
+    return changed;
+}
+
+/* Of two PCs that have the same place, the one that traces meet is moved there, by few traces, and by none while others
+ * write. The other stays. */
+static bool test_moved(void)
+{
+    static unsigned first[MOVED_SITES];
+    unsigned one = 0, other = MOVED_SITES, i, changed;
+    uint32_t of_one, of_other;
+
+    if (!make_moved())
+        return false;
+    for (i = 0; i < MOVED_SITES && other == MOVED_SITES; i++) {
+        sfu_fast_set_cache(&fast, cache, MOVED_BYTES);
+        if (!trace_moved(i, 0))
+            return false;
+        first[i] = find_entry(4095);
+        for (one = 0; one < i && first[one] != first[i]; one++)
+            ;
+        if (one < i)
+            other = i;
+    }
+    if (other == MOVED_SITES)
+        return false;
+    sfu_fast_set_cache(&fast, cache, MOVED_BYTES);
+    if (!trace_moved(one, 0) || !trace_moved(other, 0))
+        return false;
+    of_one = fast.cache[first[one]];
+    for (i = 0; i < MOVED_ENTRIES && (fast.cache[i] == 4095 || fast.cache[i] == of_one); i++)
+        ;
+    if (i == MOVED_ENTRIES)
+        return false;
+    of_other = fast.cache[i];
+    fast.busy = 1;
+    if (trace_in_turn(other, other) != 0)
+        return false;
+    fast.busy = 0;
+    if (trace_in_turn(other, other) != 1 || find_entry(of_other) != first[one] || find_entry(of_one) != i)
+        return false;
+    changed = trace_in_turn(one, other);
+    return changed > 0 && changed <= MOVED_TRACES / 4 && find_entry(of_one) < MOVED_ENTRIES &&
+           find_entry(of_other) < MOVED_ENTRIES;
+}
+
 static bool make_stacks(void)
 {
     stacks = mmap(NULL, STACKS * sizeof *stacks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -1744,7 +1858,8 @@ int main(int argc, char **argv)
             result("the size of a cache", test_cache_size()) & result("a large cache", test_large_cache()) &
             result("a function of one byte", test_one_byte()) & result("code at 0", test_code_at_zero()) &
             result("more than 2^20 rows", test_many_rows()) & result("a stack of one word", test_one_word()) &
-            result("FP on another stack", test_kept_fp()) & result("what is refused", test_refusals());
+            result("FP on another stack", test_kept_fp()) & result("what is refused", test_refusals()) &
+            result("entries move to where they are tried first", test_moved());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
