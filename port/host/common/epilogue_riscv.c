@@ -507,7 +507,8 @@ static void apply_shared(struct image *image, uint64_t pc, const struct cfi_row 
     }
 }
 
-/* Its caller's frame is what it was at the call. A part of its rows may be the code's already. */
+/* Its caller's frame is what it was at the call, also if it is code alone that says what ROW is. A part of its rows may
+ * be the code's already. */
 static bool find_shared(struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t pc,
                         struct epilogue *found)
 {
@@ -515,7 +516,7 @@ static bool find_shared(struct image *image, const struct cfi_row *row, const ui
     const uint8_t *whole = symbol != NULL ? image_instructions(image, symbol->addr, symbol->size) : NULL;
     int64_t added;
 
-    if (pc >= row->end || whole == NULL || row->by_code || row->cfa.offset != 0 || !is_based_on(row, SP) ||
+    if (pc >= row->end || whole == NULL || row->cfa.offset != 0 || !is_based_on(row, SP) ||
         row->ra.control != (RA << RULE_NUMBER | RULE_REGISTER) ||
         !is_shared(image, symbol->addr, symbol->size, whole, pc, &added) || added > INT32_MAX || added < -INT32_MAX)
         return false;

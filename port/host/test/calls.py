@@ -742,12 +742,12 @@ GOTO = {
 }
 
 
-def alone(cpu, text):
+def alone(cpu, text, leaf=None):
     """The same by the code alone, in which a label would be another piece."""
     fp = "r11" if cpu == "arm" else "r7"
     labelled, wanted = numbered(text)
-    where = build(cpu, "labels", labelled)[1]
-    image = build(cpu, "goto", re.sub(" => .*", "", text))[0]
+    where = build(cpu, "labels", labelled, leaf)[1]
+    image = build(cpu, "goto", re.sub(" => .*", "", text), leaf)[0]
     run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
     found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
     for i, rules in enumerate(wanted):
@@ -755,6 +755,11 @@ def alone(cpu, text):
         row = found.get(where["at%d" % i], "none")
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
 
+
+# Code alone: a piece that comes back by t0. The function in front of it falls into it (glibc's __syscall_error), and
+# others call it.
+FALLEN_INTO = ("mv t0, ra\nnop\nnop\nnop", """lui t1, 0xfffff => r2+0 r5+0 r8+0\nbgeu t1, a0, 1f\nneg a0, a0
+    1: li a0, -1 => r2+0 r5+0 r8+0\njr t0 => r2+0 r5+0 r8+0""")
 
 # Code alone: a comparison in front of a call says nothing of the table of jumps behind it, whose last entries lead to
 # where another way comes with FP as it was.
@@ -978,6 +983,8 @@ def main():
         ways = JUMPED.get("riscv" if cpu.startswith("riscv") else cpu)
         for how in [None, *ways[3]] if ways else []:
             test("%s: an exception's entry jumps to a function, and %s" % (cpu, how or "nobody else"), jumped, cpu, how)
+    for cpu in ("riscv64", "riscv32"):
+        test("%s: code alone: a piece that comes back by t0" % cpu, alone, cpu, FALLEN_INTO[1], FALLEN_INTO[0])
     for cpu, text in BOUND.items():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
     for how, text in POPPED.items():
