@@ -644,7 +644,6 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
     less |= join_either(&state->may_pop, other->may_pop);
-    less |= join_both(&state->asks, other->asks);
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->low_core, other->low_core);
@@ -1172,7 +1171,6 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
         state->may_pop &= !takes_sp(cpu, &fact->op[i]);
-        state->asks &= state->may_pop;
         if (state->reg[cpu->sp].base == BASE_NEAR)
             move_sp(cpu, state);
         if (state->reg[cpu->sp].base == BASE_STRUCT)
@@ -1712,6 +1710,10 @@ struct place {
     struct code_state *state; /* where ways begin or meet: what they agree on; else NULL */
     size_t jumps;             /* the number + 1 of the table that it has jumped by, or 0 */
     bool meets, waits;
+    bool ends_well; /* i386: SP is at the return address in front of a jump or a return, if no callee pops unseen */
+    bool comes_free; /* a way from the start leads there without a call of what may pop */
+    bool may_pop;    /* nothing shows that what is called there does not */
+    uint64_t tried;  /* the number of the last search that has come there */
 };
 
 /* Where ways begin that no jump shows. */
@@ -1754,6 +1756,7 @@ struct run {
     bool has_goto;
     struct seed *seeds;
     size_t num_seeds;
+    uint64_t searches; /* how many there were for what shows that callees do not pop */
     const struct code_watch *watch;
 };
 
@@ -2226,19 +2229,26 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     state->reg[op->reg] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
 }
 
-/* i386: CALLEE, which FACT calls, or what is not known, NULL, has returned to STATE. That may have taken its arguments
- * off the stack: it is believed not to have, unless this unit returns with SP below the return address. What does not
- * come back is called by its name. */
-static void take_popped(const struct run *r, struct code_state *state, const struct code_fact *fact,
-                        const struct code_unit *callee)
+/* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
+ * pointer, or goes on by one. What is in no unit is believed to take none. */
+static bool pops_unseen(const struct code *code, const struct code_fact *fact)
 {
-    state->may_pop |= callee == NULL;
-    if (fact->target == 0)
-        state->asks = true;
-    else if (callee == NULL || !callee->returns)
-        state->asks = false;
-    if (fact->target == 0 && r->unit->pops_unseen && state->reg[r->code->cpu->sp].base > BASE_NEAR)
-        move_sp(r->code->cpu, state);
+    const struct code_unit *callee = fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
+
+    if (code->cpu->link || code->cpu->word != 4 || fact->flow != CODE_CALL)
+        return false;
+    return fact->target == 0 || (callee != NULL && callee->passes_on && callee->popped == 0);
+}
+
+/* i386: what FACT calls has returned to STATE. If nobody knows what that takes off the stack, and nothing behind shows
+ * that it is nothing, SP is not known, unless FP has the frame. */
+static void take_popped(const struct run *r, struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+
+    state->may_pop |= pops_unseen(r->code, fact) || code_unit_at(r->code, fact->target) == NULL;
+    if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR && state->reg[cpu->fp].base != BASE_CFA)
+        move_sp(cpu, state);
 }
 
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
@@ -2283,7 +2293,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     keep_unwritten(r->code, state, &before, callee);
     take_thunk(r->code, state, fact->target, next);
     if (!cpu->link && cpu->word == 4)
-        take_popped(r, state, fact, callee);
+        take_popped(r, state, fact);
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
         state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
     return true;
@@ -2306,19 +2316,54 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
     return !fact->odd && code_is_entry(cpu, &left);
 }
 
-/* The unit returns by FACT with SP: notes how much it takes off the stack. */
-static void note_popped(struct run *r, const struct code_value *sp, const struct code_fact *fact)
+/* The unit takes POPPED - 1 bytes off the stack where it returns, or POPPED_MIXED. */
+static void put_popped(struct code_unit *unit, uint32_t popped)
 {
-    const int64_t moved = sp->k - r->code->cpu->sp_at_entry + fact->pops;
-    struct code_unit *unit = r->unit;
-    uint32_t popped = POPPED_MIXED;
-
-    if (sp->base == BASE_CFA && moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, unit))
-        popped = (uint32_t)moved + 1;
     if (unit->popped != 0 && unit->popped != popped)
         popped = POPPED_MIXED;
     unit->changed |= unit->odd && unit->popped != popped;
     unit->popped = popped;
+}
+
+/* The unit returns by FACT with SP: notes how much it takes off the stack. */
+static void note_popped(struct run *r, const struct code_value *sp, const struct code_fact *fact)
+{
+    const int64_t moved = sp->k - r->code->cpu->sp_at_entry + fact->pops;
+    uint32_t popped = POPPED_MIXED;
+
+    if (sp->base == BASE_CFA && moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
+        popped = (uint32_t)moved + 1;
+    put_popped(r->unit, popped);
+}
+
+/* x86: with STATE the unit goes on, as FACT says, in another function, which returns to the caller of this one: this
+ * one takes off the stack what that does. */
+static void note_passed(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+    struct code_unit *unit = r->unit;
+    const bool open = fact->flow == CODE_AWAY || (callee != NULL && callee->passes_on && callee->popped == 0);
+
+    if (r->code->cpu->link || callee == unit || !code_is_entry(r->code->cpu, state))
+        return;
+    unit->changed |= open && !unit->passes_on;
+    unit->passes_on |= open;
+    if (callee != NULL && callee->odd && callee->start == fact->target) {
+        unit->changed |= !unit->odd;
+        unit->odd = true;
+        put_popped(unit, callee->popped);
+    }
+    r->code->changed |= unit->changed;
+}
+
+/* i386: notes whether SP is at the return address in front of a jump or a return with STATE. If a callee had popped
+ * unseen, SP would be above, where no function that goes on leaves it. */
+static void note_end(struct run *r, const struct code_state *state)
+{
+    const struct code_value *sp = &state->reg[r->code->cpu->sp];
+
+    r->places[r->here].ends_well = state->may_pop && state->caller == CALLER_KNOWN && sp->base == BASE_CFA &&
+                                   sp->k == r->code->cpu->sp_at_entry;
 }
 
 bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
@@ -2349,20 +2394,6 @@ static void note_kept(struct code_unit *unit)
     unit->keeps_fp = true;
 }
 
-/* Whether the unit returns with STATE although SP is below the return address: a callee that is not known has taken
- * arguments off the stack. Then the unit is run anew. */
-static bool finds_popped(struct run *r, const struct code_state *state)
-{
-    const struct code_cpu *cpu = r->code->cpu;
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    if (!state->asks || state->caller != CALLER_KNOWN || r->unit->pops_unseen || sp->base != BASE_CFA ||
-        sp->k >= cpu->sp_at_entry)
-        return false;
-    r->unit->pops_unseen = r->found_jumps = true;
-    return true;
-}
-
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -2372,8 +2403,6 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     struct code_state entry;
 
     r->unit->returns = true;
-    if (finds_popped(r, state))
-        return;
     code_entry(cpu, &entry);
     end_switch(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
@@ -2805,17 +2834,22 @@ static void jump_through(struct run *r, struct code_state *state, struct code_fa
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
     jump_through(r, state, fact);
+    if (fact->flow != CODE_NEXT && fact->flow != CODE_CALL)
+        note_end(r, state);
     if (fact->flow == CODE_JUMP && tail_calls(r, state, fact))
         return;
+    if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
+        note_passed(r, state, fact);
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
         go(r, fact->target, state);
     else if (fact->flow == CODE_RETURN)
         returns(r, state, fact);
     else if (fact->flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
         returns(r, state, fact);
-    else if (fact->flow == CODE_AWAY && !jumps_by_table(r, state))
+    else if (fact->flow == CODE_AWAY && !jumps_by_table(r, state)) {
+        note_passed(r, state, fact);
         leaves(r, state);
-    else if (fact->flow == CODE_RESUME && fact->link != 0)
+    } else if (fact->flow == CODE_RESUME && fact->link != 0)
         resumes_program(r, state, fact);
     else if (fact->flow == CODE_RESUME && !enters(r, state))
         resumes(r, state);
@@ -2873,6 +2907,16 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
         leaves(r, state);
 }
 
+/* x86: a unit that FACT jumps to may take arguments off the stack for this one: the jump is noted as a call is. */
+static void give_passed(struct run *r, const struct code_fact *fact)
+{
+    const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+
+    if (!r->code->cpu->link && (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH) && callee != NULL &&
+        callee != r->unit && callee->start == fact->target)
+        add_call(r->code, r->unit, callee);
+}
+
 /* The instruction of FACT, at PC, is done with STATE. Returns whether that goes on behind it. */
 static bool take_step(struct run *r, struct code_state *state, struct code_fact *fact, uint64_t pc, bool give)
 {
@@ -2890,6 +2934,8 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     }
     if (!give)
         depart(r, state, fact);
+    else
+        give_passed(r, fact);
     if (code_detour(r->code, fact, pc + fact->size) != DETOUR_NONE) {
         take_detour(r, state, fact, pc + fact->size, give);
         return false;
@@ -3087,6 +3133,128 @@ static bool find_seeds(struct run *r)
     return found;
 }
 
+/* i386: the place at PC, if it was read, is put on the list of work, unless this search has been there. */
+static void search_at(struct run *r, uint64_t pc)
+{
+    const uint64_t offset = pc - r->unit->start;
+    struct place *place;
+
+    if (pc < r->unit->start || pc >= r->unit->end || r->index[offset] == 0)
+        return;
+    place = &r->places[r->index[offset] - 1];
+    if (place->tried == r->searches)
+        return;
+    place->tried = r->searches;
+    r->work = grow(r->work, r->num_work, sizeof *r->work);
+    r->work[r->num_work++] = r->index[offset] - 1;
+}
+
+/* The same for each place that PLACE leads to. */
+static void search_behind(struct run *r, const struct place *place)
+{
+    const struct code_fact fact = place->fact;
+    const uint64_t pc = place->pc;
+    size_t k;
+
+    if (fact.size != 0 && (fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH))
+        search_at(r, fact.target);
+    for (k = 0; place->jumps != 0 && k < r->jumps[place->jumps - 1].num; k++)
+        search_at(r, r->jumps[place->jumps - 1].targets[k]);
+    if (goes_on(r, &fact, pc))
+        search_at(r, pc + fact.size);
+}
+
+/* Whether FACT gives SP what does not count from what SP is. */
+static bool gives_sp(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    bool gives = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        gives |= takes_sp(cpu, &fact->op[i]);
+    return gives;
+}
+
+/* Whether SP in PLACE is right, if that has been reached from a call by ways that count it from there: a way ends there
+ * as it should, or ways with such a call and without one meet with the same SP. */
+static bool shows_sp(const struct code_cpu *cpu, const struct place *place)
+{
+    return place->ends_well ||
+           (place->comes_free && place->meets && place->state != NULL && place->state->caller == CALLER_KNOWN &&
+            place->state->reg[cpu->sp].base == BASE_CFA);
+}
+
+/* So many places are looked at for all calls of a unit together, for each instruction of it. */
+enum { MAX_LOOKS = 64 };
+
+/* Whether a place behind the call at place CALL shows that SP is believed right: SP counts on up to there. Of a call
+ * that a way leads back to, that itself. *LOOKS: how many places may be looked at. */
+static bool is_shown(struct run *r, uint32_t call, size_t *looks)
+{
+    bool shown = false;
+
+    r->num_work = 0;
+    r->searches++;
+    search_behind(r, &r->places[call]);
+    while (!shown && r->num_work > 0 && *looks > 0) {
+        const uint32_t at = r->work[--r->num_work];
+
+        --*looks;
+        shown = at == call || shows_sp(r->code->cpu, &r->places[at]);
+        if (!gives_sp(r->code->cpu, &r->places[at].fact))
+            search_behind(r, &r->places[at]);
+    }
+    r->num_work = 0;
+    return shown;
+}
+
+/* Notes each place that a way without a call of what may pop leads to. */
+static void find_free(struct run *r)
+{
+    const struct code_edge *edge;
+    size_t i;
+
+    r->num_work = 0;
+    r->searches++;
+    if (r->unit->function)
+        search_at(r, r->unit->start);
+    for (edge = r->unit->edges; edge != NULL; edge = edge->next)
+        if (!edge->state.may_pop)
+            search_at(r, edge->target);
+    for (i = 0; i < r->num_places; i++)
+        if (r->places[i].fact.flow == CODE_CALL &&
+            r->places[i].fact.target != r->places[i].pc + r->places[i].fact.size)
+            search_at(r, r->places[i].fact.target);
+    while (r->num_work > 0) {
+        struct place *place = &r->places[r->work[--r->num_work]];
+
+        place->comes_free = true;
+        if (!pops_unseen(r->code, &place->fact))
+            search_behind(r, place);
+    }
+}
+
+/* Finds calls whose callee may have popped, and nothing shows that it has not. Returns whether there are any more: then
+ * the unit is run anew. */
+static bool find_popping(struct run *r)
+{
+    size_t looks = MAX_LOOKS * r->num_places;
+    bool found = false;
+    uint32_t i;
+
+    for (i = 0; i < r->num_places && !pops_unseen(r->code, &r->places[i].fact); i++)
+        continue;
+    if (i < r->num_places)
+        find_free(r);
+    for (; i < r->num_places; i++) {
+        struct place *place = &r->places[i];
+
+        if (!place->may_pop && pops_unseen(r->code, &place->fact) && !is_shown(r, i, &looks))
+            place->may_pop = found = true;
+    }
+    return found;
+}
+
 static void forget_states(struct run *r)
 {
     const size_t size = (size_t)(r->unit->end - r->unit->start);
@@ -3134,7 +3302,7 @@ static bool do_rounds(struct run *r)
         r->found_jumps = false;
         discover(r);
         settle(r);
-        if (!r->found_jumps && !find_seeds(r))
+        if (!r->found_jumps && !find_seeds(r) && !find_popping(r))
             return true;
         num_read += r->num_places;
     } while (++rounds < ROUNDS || num_read < ROUNDS_READ);
@@ -3157,7 +3325,6 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->text = (struct code_text){bytes, unit->start, unit->end};
     r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
-    unit->pops_unseen = false;
     unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     unit->anywhere = r->has_goto ? &r->anywhere : NULL;

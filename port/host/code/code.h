@@ -282,8 +282,7 @@ struct code_state {
     bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
     bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
     bool may_pop;      /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
-    bool asks;  /* the same, by a pointer, and each call behind it has come back: a return says whether it has */
-    bool names; /* what registers had when an interrupt came has names: no stack is where those point */
+    bool names;        /* what registers had when an interrupt came has names: no stack is where those point */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
@@ -380,7 +379,7 @@ struct code_unit {
     bool frames;     /* at each return that was seen FP is at FRAMED from its CFA */
     bool keeps_fp;   /* a return was seen with what may be the FP of its caller */
     int64_t framed;
-    bool pops_unseen;   /* in this run: a callee that is not known has taken arguments off the stack */
+    bool passes_on;     /* x86: in another function that nobody knows, which returns to its caller */
     bool changed;       /* it has become one of these: those that call it are to be run again */
     bool returns;       /* a return was seen */
     bool called;        /* by what was analysed: its start is entered as a function's */

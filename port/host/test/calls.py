@@ -776,9 +776,10 @@ BOUND = {
 }
 
 
-# Code alone, i386: what a callee that is not known has taken off the stack is not known. Where FP has the frame, rows
-# behind the call count from FP. Else there are none if the function returns with SP below the return address, unless
-# that may be because a call before it, by a name, does not come back, and this is another function.
+# Code alone, i386: what a callee that is called by a pointer has taken off the stack is not known. Where FP has the
+# frame, rows behind the call count from FP. Else there are rows only if the code behind shows that it was nothing: by
+# a return or a jump with SP at the return address, by a way without such a call that meets with the same SP, or by a
+# loop.
 POPPED = {
     "a return shows it": """push %ebx => r4+4 [cfa-4] r5+0\npush $1 => r4+8 [cfa-4] r5+0\npush $2
         call *%eax => r4+16 [cfa-4] r5+0\nnop => none\npop %ebx => none\nret => none""",
@@ -789,6 +790,32 @@ POPPED = {
     "a call does not come back": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\ntest %eax, %eax
         je 1f => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0
         ret => r4+4 [cfa-4] r5+0\n1: call 0x1000 => r4+12 [cfa-4] r5+0\nnop\nret""",
+    "on one way only": """push %ebx\ntest %eax, %eax\nje 1f\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0
+        nop => none\n1: pop %ebx => none\nret => none""",
+    "in front of a jump to a function": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nnop => none
+        pop %ebx => none\njmp leaf => none""",
+    "in front of a jump by a pointer": """push %ebx\npush $1\ncall *%eax\nnop => none\npop %ebx => none
+        jmp *%ecx => none""",
+    "in a loop": """push %ebx\n1: push $1\ncall *%eax\nnop => none\ntest %eax, %eax\njne 1b => none\npop %ebx
+        ret => none""",
+    "nothing shows it": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none""",
+    "a callee that goes on by a pointer": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        pop %ebx => none\nret => none\n.type g, %function\ng: jmp *%eax => r4+4 [cfa-4] r5+0""",
+    "a callee that goes on in one that pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .type g, %function\ng: jmp h\n.type h, %function\nh: ret $4 => r4+4 [cfa-4] r5+0""",
+    "a callee that pops on one way only": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        pop %ebx => none\nret => none\n.type g, %function\ng: test %eax, %eax\nje h\nret
+        .type h, %function\nh: ret $4""",
+    "not at all, in a loop": """push %ebx\n1: push $1 => r4+8 [cfa-4] r5+0\ncall *%eax => r4+12 [cfa-4] r5+0
+        add $4, %esp => r4+12 [cfa-4] r5+0\njmp 1b => r4+8 [cfa-4] r5+0""",
+    "not at all, on one way": """push %ebx\ntest %eax, %eax\nje 1f\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0
+        add $4, %esp => r4+12 [cfa-4] r5+0\n1: jmp 1b => r4+8 [cfa-4] r5+0""",
+    "one of two": """push %ebx\npush $1\ncall *%eax\nadd $4, %esp => r4+12 [cfa-4] r5+0\ntest %eax, %eax
+        je 2f => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0\n2: push $1
+        call *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none""",
+    "not at all, in front of a jump": """push %ebx\npush $1\ncall *%eax\nadd $4, %esp => r4+12 [cfa-4] r5+0
+        pop %ebx => r4+8 [cfa-4] r5+0\njmp *%ecx => r4+4 [cfa-4] r5+0""",
     "the frame is by FP": """push %ebp\nmov %esp, %ebp\npush $1 => r4+8 [cfa-4] [cfa-8]
         call *%eax => r4+12 [cfa-4] [cfa-8]\nnop => r5+8 [cfa-4] [cfa-8]\nleave => r5+8 [cfa-4] [cfa-8]
         ret => r4+4 [cfa-4] r5+0""",
