@@ -89,7 +89,7 @@ def linker_script():
     """Room for the tables, as sfu-gen --help shows it: those of the exception entries are written by hand."""
     text, count = re.subn(r" *\.sframe : {.*?} :text\n", """
     .sfu_sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 5 / 2; . = ALIGN(8);
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 3 / 2; . = ALIGN(8);
         sframe_end = .;
     } :text
 """, read("port/baremetal/kernel.ld"), flags=re.S)
