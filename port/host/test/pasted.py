@@ -444,8 +444,10 @@ def fill(s, lines):
             words, each = s.words(4 if row[1] else None), int(row[4])
             for at in range(0, len(words) - each + 1, each):
                 addr = words[at][0]
-                row_words = [row[3].format(w=word) for _, word in words[at:at + each]]
-                yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp), *row_words]) + (row[5] or "")
+                row_words = [row[3].format(w=word, wh=word >> 32, wl=word & 0xffffffff)
+                             for _, word in words[at:at + each]]
+                yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32,
+                                              al=addr & 0xffffffff), *row_words]) + (row[5] or "")
 
 
 def returns(s):

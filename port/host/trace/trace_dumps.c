@@ -114,10 +114,12 @@ static int hex_of(char c)
 }
 
 /* Whether the sign at AT stands between digits, of which DIGITS came before: "0xffff_8000", "00000000_00100010",
- * "fffff800`12345678". */
+ * "0x00000000'80001000", "fffff800`12345678". */
 static bool is_between(const struct scan *s, size_t at, bool prefixed, unsigned digits)
 {
-    return ((s->text[at] == '_' && (prefixed || digits == 8)) || s->text[at] == '`') &&
+    const char sign = s->text[at];
+
+    return (((sign == '_' || sign == '\'') && (prefixed || digits == 8)) || sign == '`') &&
            hex_of(s->text[at + 1]) >= 0;
 }
 
@@ -152,6 +154,8 @@ static bool take_hex(const struct scan *s, size_t at, struct number *n)
     i += n->prefixed ? 2 : 0;
     while (n->prefixed && s->text[i] == ' ')
         i++;
+    i += n->prefixed && s->text[i] == '0' &&
+         strspn(s->text + i, "0123456789abcdef") == 17; /* EDK II prints so many */
     for (; hex_of(s->text[i]) >= 0 && n->digits < 17; n->digits++) {
         n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
         i += 1u + is_between(s, i + 1, n->prefixed, n->digits + 1);
@@ -209,7 +213,7 @@ static size_t skip_other_name(const struct scan *s, size_t at)
     if (open != '/' && close == '\0')
         return at;
     i += open == '(' && s->text[i] == '/';
-    if (!text_is_of_a_word(s->text[i]) || hex_of(s->text[i + 1]) > 9 + 6)
+    if (!text_is_of_a_word(s->text[i]) || (open == '[' && s->text[i] <= '9')) /* "sp[16]" is a word of the stack */
         return at;
     while (text_is_of_a_word(s->text[i]))
         i++;
@@ -276,6 +280,12 @@ static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
     d->others++;
 }
 
+/* Whether a register that has the PC of the last exception is printed beside the PC itself, as debuggers do. */
+static bool is_old_epc(const struct dumps *d)
+{
+    return d->plain_pc && d->idle <= IDLE_BEHIND;
+}
+
 /* Once PC and SP are known, what is known stays, in lines without the PC: other registers are another thread's, or an
  * SP is that of another stack. */
 static void set_register(struct scan *s, uint8_t reg, uint64_t value)
@@ -284,6 +294,10 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     struct log_dump *dump = &d->dump;
 
     s->took = true;
+    if (reg == FORMAT_EPC)
+        reg = is_old_epc(d) ? FORMAT_OTHER : REGISTER_PC;
+    else
+        d->plain_pc = d->plain_pc || reg == REGISTER_PC;
     if (s->linked) {
         d->has_linked = d->has_linked || reg == REGISTER_PC;
         d->linked = reg == REGISTER_PC ? value : d->linked;
@@ -325,22 +339,23 @@ static size_t end_of_name(const struct scan *s, size_t at)
     return i;
 }
 
-/* "r  12" for the name "r12": its size, or 0. */
+/* "r  12" and "r[12]" for the name "r12": its size, or 0. */
 static size_t spaced_name(const struct scan *s, size_t at, char *name)
 {
-    const size_t digits = skip_spaces(s, at + 1);
+    const bool bracket = at + 1 < s->size && s->text[at + 1] == '[';
+    const size_t digits = bracket ? at + 2 : skip_spaces(s, at + 1);
     size_t i = digits;
 
     if ((s->text[at] != 'r' && s->text[at] != 'x') || digits == at + 1)
         return 0;
     while (s->text[i] >= '0' && s->text[i] <= '9' && i < digits + 2)
         i++;
-    if (i == digits || text_is_of_a_word(s->text[i]))
+    if (i == digits || text_is_of_a_word(s->text[i]) || (bracket && s->text[i] != ']'))
         return 0;
     name[0] = s->text[at];
     memcpy(name + 1, s->text + digits, i - digits);
     name[1 + i - digits] = '\0';
-    return i - at;
+    return i + bracket - at;
 }
 
 /* The end of a name between AT and END, or behind the bracket that closes behind it: "(ra   ) = ". */
@@ -364,6 +379,8 @@ static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
 {
     const struct log_dump *dump = &s->d->dump;
 
+    if (reg == FORMAT_EPC)
+        reg = is_old_epc(s->d) ? FORMAT_OTHER : REGISTER_PC;
     s->looked += reg < FORMAT_OTHER;
     if (reg == REGISTER_PC && !s->linked && has_frame(s->d) && value != dump->pc)
         s->pc = true;
@@ -610,22 +627,61 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
     return true;
 }
 
-/* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. */
+/* How far behind SP the next word lies if the last ones, from SP on, have no gap. */
+static uint64_t next_distance(const struct dumps *d)
+{
+    return (d->run_size > 0 ? d->run_addr + d->run_size : d->dump.sp) - d->dump.sp;
+}
+
+/* Whether N is VALUE, in decimal perhaps, as people count. */
+static bool is_count(const struct scan *s, const struct number *n, uint64_t value)
+{
+    char *end;
+    const uint64_t decimal = strtoull(s->text + n->at, &end, 10);
+
+    return n->value == value || (!n->prefixed && decimal == value && end == s->text + n->end);
+}
+
+/* Where the distance from SP stands in "sp+10", "[sp + 0x10]", "sp[16]", "stack[4]"; 0: nowhere. *ARRAY: it is in
+ * brackets of its own. */
+static size_t find_index(const struct scan *s, bool *array)
+{
+    static const char *const names[] = {"sp", "stack"};
+    const char *p;
+    size_t i, at;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (p = strstr(s->text, names[i]); p != NULL; p = strstr(p + 1, names[i])) {
+            at = skip_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
+            *array = s->text[at] == '[';
+            if (*array || s->text[at] == '+')
+                return skip_spaces(s, at + 1);
+        }
+    return 0;
+}
+
+/* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. Which of them, and
+ * whether it is decimal, is known where it goes on behind the words that have come. */
 static bool take_index_line(struct scan *s)
 {
-    const char *at = strstr(s->text, "sp+"), *stack = strstr(s->text, "stack[");
-    const size_t from = at != NULL ? (size_t)(at - s->text) + 3 : stack != NULL ? (size_t)(stack - s->text) + 6 : 0;
+    struct dumps *d = s->d;
+    const uint64_t next = next_distance(d);
     struct number index, list[MOST_NUMBERS];
+    uint64_t distance = next;
+    bool array = false;
+    const size_t from = find_index(s, &array);
     unsigned num;
-    uint64_t distance;
 
-    if (from == 0 || !s->d->dump.has_sp || !take_hex(s, from, &index))
+    if (from == 0 || !d->dump.has_sp || !take_hex(s, from, &index))
+        return false;
+    if (!array && (index.prefixed || index.value < 10))
+        distance = index.value;
+    else if (!is_count(s, &index, next) && !(array && is_count(s, &index, next / d->word)))
         return false;
     num = find_numbers(s, index.end, list, 8);
-    distance = at != NULL ? index.value : strtoull(s->text + from, NULL, index.prefixed ? 16 : 10) * s->d->word;
     if (!are_words(list, num) || !only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
         return false;
-    (void)add_words(s->d, s->d->dump.sp + distance, list, num);
+    (void)add_words(d, d->dump.sp + distance, list, num);
     return true;
 }
 
@@ -668,6 +724,16 @@ static bool is_behind_address(const struct scan *s, size_t at)
     return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
 }
 
+/* How many of the NUM numbers at LIST are left of an address near SP and a word, behind which a name stands, whose
+ * distance is a number, too: "leaf+0x4". */
+static unsigned before_name(const struct scan *s, const struct number *list, unsigned num)
+{
+    const bool named = num > 2 && is_near_sp(s->d, list[0].value) && is_blank(s, list[0].end, list[1].at) &&
+                       !is_blank(s, list[1].end, list[2].at);
+
+    return named ? 2 : num;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
@@ -677,6 +743,7 @@ static bool take_word_line(struct scan *s)
 
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
         return false;
+    num = before_name(s, list, num);
     behind = is_behind_address(s, list[0].end);
     if (s->d->top && !s->d->dump.has_sp && behind && num > 1)
         set_register(s, FORMAT_SP, list[0].value);
@@ -695,26 +762,83 @@ static bool take_word_line(struct scan *s)
     return true;
 }
 
-/* "0010: WORD..." or bytes: a distance from SP that is as many bytes as have come. */
+/* Whether N, at AT, stands as a distance does: "0010:", "+10", "[16]". */
+static bool is_distance(const struct scan *s, size_t at, const struct number *n)
+{
+    const char before = at > 0 ? s->text[at - 1] : ' ', behind = s->text[n->end];
+
+    return before == '+' || (before == '[' && behind == ']') || (before == ' ' && n->digits > 1 && behind == ':');
+}
+
+/* "0010: WORD...", "+10 WORD..." or bytes: a distance from SP that is as many bytes as have come. */
 static bool take_distance_line(struct scan *s)
 {
     struct dumps *d = s->d;
-    const uint64_t next = d->run_size > 0 ? d->run_addr + d->run_size : d->dump.sp;
+    const uint64_t next = next_distance(d);
     struct number first = {0}, list[MOST_NUMBERS];
     size_t at = 0;
     unsigned num;
 
-    while (at < s->size && !((at == 0 || strchr(" +", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
-                             first.digits > 1 && s->text[first.end] == ':'))
+    while (at < s->size && !((at == 0 || strchr(" +[", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
+                             is_distance(s, at, &first)))
         at++;
-    if (!d->dump.has_sp || at == s->size || first.value != next - d->dump.sp)
+    if (!d->dump.has_sp || at == s->size || !is_count(s, &first, next))
         return false;
-    first.value = next;
+    first.value = d->dump.sp + next;
     num = find_numbers(s, first.end, list, 8);
     if (!are_words(list, num) || !only_numbers(s, first.end, list, num))
         return take_byte_line(s, &first);
-    (void)add_words(d, next, list, num);
+    (void)add_words(d, first.value, list, num);
     return true;
+}
+
+/* A line that ends with an address near SP and ":": the words of the next lines lie there. */
+static bool take_heading(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num != 1 || !is_near_sp(s->d, list[0].value) || list[0].end + 1 != s->size || s->text[list[0].end] != ':')
+        return false;
+    s->d->follow = s->d->headed = true;
+    s->d->columns = 0;
+    s->d->next = list[0].value;
+    return true;
+}
+
+/* The last digits of the address of words that have a heading stand before them: words that were left out are passed
+ * over. Returns false if they do not go on from there. */
+static bool pass_to_key(struct scan *s, size_t at)
+{
+    enum { KEY = 4, MOST_LEFT_OUT = 1024 };
+    struct dumps *d = s->d;
+    struct number key;
+    size_t end = at;
+    uint64_t left_out;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    if (end < KEY || (end > KEY && !is_space(s->text[end - KEY - 1])) || !take_hex(s, end - KEY, &key) ||
+        key.digits != KEY || key.prefixed)
+        return true;
+    left_out = (key.value - d->next) & 0xffff;
+    if (left_out >= MOST_LEFT_OUT || left_out % 4 != 0)
+        return false;
+    d->next += left_out;
+    return true;
+}
+
+/* Whether the first of two numbers is a distance: the lines count, by words. Where it is as long as a word, it may be
+ * one, and the second line tells. */
+static bool is_counted(struct dumps *d, const struct number *first)
+{
+    const uint64_t so_far = d->next - d->first;
+
+    if (first->digits < 2 * d->word ? first->value == so_far : so_far == 2 * d->word && first->value == d->word) {
+        d->run_size = 0;
+        return true;
+    }
+    return false;
 }
 
 /* Takes a line of words that have no address: from d->next on. What may be an address and a word, or words, is not
@@ -729,6 +853,12 @@ static bool take_bare(struct scan *s)
     if (num < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
         is_behind_address(s, list[0].end))
         return false;
+    if (d->columns == 0)
+        d->first = d->next;
+    if ((num == LEAST && is_counted(d, &list[0])) ||
+        (list[0].at > 0 && strchr("+[", s->text[list[0].at - 1]) != NULL) ||
+        (d->headed && !pass_to_key(s, list[0].at)))
+        d->follow = false;
     if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
         d->follow = false;
     if (num == LEAST && is_near_sp(d, list[0].value))
@@ -1047,11 +1177,13 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->follow = s->took = true;
             s->d->columns = 0;
             s->d->next = numbers[0].value;
+            s->d->headed = false;
         }
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
             s->d->follow = s->took = true;
             s->d->columns = 0;
             s->d->next = s->d->dump.sp;
+            s->d->headed = false;
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
@@ -1234,7 +1366,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     d->listed = d->listed || num > 0;
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
         scan_registers(&s, true);
-        s.took = s.took || take_index_line(&s) || take_lines(&s, follow);
+        s.took = s.took || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
     }
     d->taken = s.took || num > 0;
     d->ignored = s.ignored && !s.set;
@@ -1356,7 +1488,7 @@ bool dumps_finish(struct dumps *d)
     if (abi_is_arm(d->abi))
         finish_arm(d);
     return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun)) ||
-           (!dump->has_pc && dump->has_sp && d->registers >= LOOK_KNOWN) ||
+           (!dump->has_pc && (dump->has_sp || dump->has_ra) && d->registers >= LOOK_KNOWN) ||
            (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||
            d->unknown >= LOOK_UNKNOWN;
 }

@@ -42,7 +42,10 @@ struct dumps {
     bool ignored;            /* and all its registers are another frame's */
     uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
     uint8_t pending;         /* the same, of one whose number stands alone in the next line */
-    uint64_t next;           /* where the words that follow lie */
+    bool headed;             /* a line that ended with their address came before the words that follow */
+    bool plain_pc;           /* the PC is not that of an exception that is said beside it */
+    uint64_t next;           /* where the words that follow lie, */
+    uint64_t first;          /* and the first of them */
     uint64_t base;           /* where the image begins */
     uint64_t slide;          /* how far it was moved */
     uint64_t linked, moved;  /* PCs: as the image was linked, and where it ran */

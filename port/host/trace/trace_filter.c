@@ -36,8 +36,10 @@ struct filter {
     struct log_dump dump;
     struct foreign foreign;
     struct dumps dumps;
-    bool pc_named;            /* that of the dump, as part of a list, or by its symbol */
-    bool ra_named;            /* the same of the return address, by its symbol */
+    bool pc_named;               /* that of the dump, as part of a list, or by its symbol */
+    bool ra_named;               /* the same of the return address, by its symbol */
+    uint64_t named[DUMPS_NAMED]; /* the first addresses that got names in this dump */
+    size_t num_named;
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
@@ -446,6 +448,18 @@ static void name_words(struct filter *f)
     }
 }
 
+/* Whether ADDR got a name in this dump. */
+static bool is_named(const struct filter *f, uint64_t addr)
+{
+    const uint64_t code = abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr;
+    size_t i;
+
+    for (i = 0; i < f->num_named; i++)
+        if (f->named[i] == code)
+            return true;
+    return false;
+}
+
 /* A PC that is alone, and in no image, may be anything. */
 static bool is_chance(const struct filter *f)
 {
@@ -488,6 +502,7 @@ static void say_dump(struct filter *f)
     const struct trace_options *o = f->options;
     const uint64_t given = o->slide, before = f->slide;
     struct dumps *d = &f->dumps;
+    const bool has_calls = d->listed && f->num_named != 1; /* one address is no list */
     uint8_t byte;
 
     if (f->options->images.num == 0)
@@ -506,11 +521,11 @@ static void say_dump(struct filter *f)
     } else {
         if (d->dump.has_pc && !f->pc_named)
             name_register(f, "pc", d->dump.pc, false);
-        if (d->dump.has_ra && !d->listed && !f->ra_named)
+        if (d->dump.has_ra && !has_calls && !f->ra_named && !is_named(f, d->dump.ra))
             name_register(f, "return address", d->dump.ra, true);
         if (f->main->image.abi == 0 && !d->listed)
             name_words(f);
-        if (!d->listed)
+        if (!has_calls)
             say_lacking(f);
     }
     f->options->slide = given;
@@ -548,6 +563,7 @@ static void end_dump(struct filter *f)
     if (whole || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
         say_dump(f);
     dumps_clear(&f->dumps);
+    f->num_named = 0;
     f->pc_named = f->ra_named = false;
 }
 
@@ -574,6 +590,8 @@ static bool name_address(struct filter *f, const struct named_address *named)
     name_pc_first(f, named);
     at = images_at(&f->options->images, addr - named->is_return);
     f->pc_named = f->pc_named || (!named->is_return && at != NULL);
+    if (at != NULL && f->num_named < DUMPS_NAMED)
+        f->named[f->num_named++] = addr;
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);

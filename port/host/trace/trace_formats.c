@@ -116,7 +116,8 @@ static const char *take_register(struct formats *f, char *rest, bool row)
                  {"ra", FORMAT_RA},
                  {"psp", FORMAT_PSP},
                  {"msp", FORMAT_MSP},
-                 {"exc_return", FORMAT_EXC_RETURN}};
+                 {"exc_return", FORMAT_EXC_RETURN},
+                 {"epc", FORMAT_EPC}};
     char *space = strchr(rest, ' '), *end;
     unsigned long number;
     size_t i;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What a name stands for: a register by DWARF number, REGISTER_PC, or one of these. */
-enum { FORMAT_SP = 64, FORMAT_FP, FORMAT_RA, FORMAT_PSP, FORMAT_MSP, FORMAT_EXC_RETURN, FORMAT_OTHER };
+enum { FORMAT_SP = 64, FORMAT_FP, FORMAT_RA, FORMAT_PSP, FORMAT_MSP, FORMAT_EXC_RETURN, FORMAT_EPC, FORMAT_OTHER };
 
 /* What stands behind a text, or where it stands. */
 enum format_kind {
