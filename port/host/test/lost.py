@@ -367,6 +367,15 @@ SINGLE = [
      "udf #254: " + NO_REASON),
     ("builtin aarch64 by clang", ["clang-16", "--target=aarch64-linux-gnu"], [], BUILTIN, rb"\x20\x00\x20\xd4",
      "brk #1: " + NO_REASON),
+    ("debugtrap aarch64", ["clang-16", "--target=aarch64-linux-gnu"], [], "void f(void) { __builtin_debugtrap(); }",
+     rb"\x00\x00\x3e\xd4", "brk #0xf000: a breakpoint: __builtin_debugtrap()"),
+    ("bkpt Thumb", ["arm-none-eabi-gcc"], ["-mcpu=cortex-m3", "-mthumb"], 'void f(void) { __asm__("bkpt 3"); }',
+     rb"\x03\xbe", "bkpt: a breakpoint, which is a fault without a debugger"),
+    ("semihosting Thumb", ["arm-none-eabi-gcc"], ["-mcpu=cortex-m3", "-mthumb"],
+     'void f(void) { __asm__("bkpt 0xab"); }', rb"\xab\xbe",
+     "bkpt 0xab: a call of a debugger (semihosting), which is a fault without one"),
+    ("bkpt A32", ["arm-none-eabi-gcc"], ["-mcpu=cortex-a7", "-marm"], 'void f(void) { __asm__("bkpt 0x1234"); }',
+     rb"\x74\x23\x21\xe1", "bkpt: a breakpoint, which is a fault without a debugger"),
 ]
 
 

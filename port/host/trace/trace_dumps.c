@@ -222,6 +222,19 @@ static size_t skip_other_name(const struct scan *s, size_t at)
     return s->text[i] == close && i - first <= 4 ? i + 1 : at;
 }
 
+/* Where the number stands whose column begins at I, or behind the number of the register in a table: "|SP |2 |0x80|".
+ * The name ends at AT. */
+static size_t behind_index(const struct scan *s, size_t at, size_t i)
+{
+    size_t next = i + strspn(s->text + i, "0123456789");
+
+    next = skip_spaces(s, next);
+    if (s->text[skip_spaces(s, at)] != '|' || next == i || s->text[next] != '|')
+        return i;
+    next = skip_spaces(s, next + 1);
+    return s->text[next] == '0' && s->text[next + 1] == 'x' ? next : i;
+}
+
 /* Finds the number of a register behind its name, which ends at AT. SIGN: whether a sign stands between them. It is no
  * number of a register if another one follows (PC:SP), or if it is a heading. */
 static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
@@ -242,6 +255,7 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
         i = selector.end + 1;
     while (s->text[i] == '[' || s->text[i] == '<' || s->text[i] == '(')
         i++;
+    i = behind_index(s, at, i);
     return take_hex(s, i, n) && fits(s->d, n->value) && s->text[n->end] != '+' /* a name: "add+0x4" */ &&
            !(s->text[n->end] == ':' && (s->text[n->end + 1] == '\0' || hex_of(s->text[n->end + 1]) >= 0));
 }
@@ -469,11 +483,13 @@ static size_t take_phrase(struct scan *s, size_t at, bool take)
     return at;
 }
 
-/* Whether a register has a number too long to be hexadecimal: it is decimal, as Rust prints a structure, and so are
- * those of the other registers. */
+/* Whether the numbers of registers are decimal, as Rust prints a structure: one is too long to be hexadecimal; or none
+ * has 0x, zeros before it, the size of a word, or a letter, although so many digits that are not 0 would have some. */
 static bool has_decimal(const struct scan *s)
 {
-    size_t i, end, digits;
+    enum { ENOUGH = 16 };
+    size_t i, end, digits, sum = 0;
+    bool hex = false;
 
     for (i = 0; i<s->size; i = end> i ? end : i + 1) {
         end = end_of_name(s, i);
@@ -484,8 +500,12 @@ static bool has_decimal(const struct scan *s)
         digits = strspn(s->text + end, "0123456789");
         if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
             return true;
+        hex = hex || text_is_of_a_word(s->text[end + digits]) || (digits > 1 && s->text[end] == '0') ||
+              digits == 8 || digits == 16;
+        for (; digits > 0; digits--)
+            sum += s->text[end + digits - 1] != '0';
     }
-    return false;
+    return !hex && sum >= ENOUGH;
 }
 
 /* Takes the registers of the line; or only asks whether one is there that is known already. */
@@ -614,8 +634,10 @@ static bool is_near_sp(const struct dumps *d, uint64_t addr)
 static bool take_byte_line(struct scan *s, const struct number *addr)
 {
     uint8_t bytes[32];
-    size_t at = addr->end + (s->text[addr->end] == ':'), count = 0;
+    size_t at = skip_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
     struct number n;
+
+    at += s->text[at] == '|';
 
     while (count < sizeof bytes && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;
@@ -734,11 +756,23 @@ static unsigned before_name(const struct scan *s, const struct number *list, uns
     return named ? 2 : num;
 }
 
+/* Takes a distance between an address and its words out of the NUM numbers at LIST: "ADDRESS|+0x0010: WORD", as gef
+ * prints. Returns how many are left. */
+static unsigned without_distance(const struct scan *s, struct number *list, unsigned num)
+{
+    if (num < 3 || s->text[list[1].at - 1] != '+' || s->text[list[1].end] != ':' ||
+        !is_blank(s, list[0].end, list[1].at))
+        return num;
+    list[0].end = list[1].end;
+    memmove(list + 1, list + 2, (num - 2) * sizeof *list);
+    return num - 1;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    unsigned num = find_numbers(s, 0, list, 8);
+    unsigned num = without_distance(s, list, find_numbers(s, 0, list, 8));
     bool near, marked, behind;
 
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
@@ -1180,6 +1214,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->headed = false;
         }
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
+            s->d->stack_said = true;
             s->d->follow = s->took = true;
             s->d->columns = 0;
             s->d->next = s->d->dump.sp;
@@ -1301,6 +1336,20 @@ static bool take_lines(struct scan *s, bool follow)
     return take_word_line(s) || (follow && take_following(s));
 }
 
+/* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
+ * distance before them. */
+static bool has_bare_words(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 2 * s->d->word);
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        if (list[i].digits != 2 * s->d->word)
+            return false;
+    return num > 1 && only_numbers(s, list[0].at, list, num);
+}
+
 /* Whether addresses of the line are those that the image was linked to. */
 static bool is_linked(const struct scan *s)
 {
@@ -1367,6 +1416,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
         scan_registers(&s, true);
         s.took = s.took || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
+        d->bare += !s.took && !d->stack_said && has_bare_words(&s);
     }
     d->taken = s.took || num > 0;
     d->ignored = s.ignored && !s.set;

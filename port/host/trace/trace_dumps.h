@@ -34,6 +34,8 @@ struct dumps {
     bool follow, list;       /* words of the stack follow; lines of a list of calls follow */
     bool frames, framed;     /* lines of frames follow; the first of them has come */
     unsigned behind_heading; /* lines since those were said to follow */
+    bool stack_said;         /* a text has said that the stack follows */
+    unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
     unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
     bool top;                /* the first word that has an address is at SP */
     bool again, caller;      /* it ends where the PC of another frame is; it began there */

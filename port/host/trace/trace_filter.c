@@ -419,6 +419,12 @@ static void say_lacking(struct filter *f)
         out_line(&f->out, "        stacks of this CPU are not unwound: names alone");
     else if (!d->dump.has_sp)
         say_no_sp(f);
+    else if (d->dump.num_words == 0 && d->bare > 1)
+        out_line(
+            &f->out,
+            "        no trace: the log does not say where its words of memory lie: if they are the stack from SP "
+            "(0x%" PRIx64 ") on, write a line \"stack:\" before them",
+            d->dump.sp);
     else if (d->dump.num_words == 0)
         out_line(&f->out,
                  "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
