@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# host.sh DIR [OBJECT]: makes the tools of the sources in DIR that differ from those here, in DIR/build, with the other
-# objects of build/tools. OBJECT is what the only one that differs has become, if somebody has compiled it. What DIR
-# lacks to run tests becomes links.
+# host.sh DIR: makes the tools of the sources in DIR that differ from those here, in DIR/build, with the other objects
+# of build/tools. What DIR lacks to run tests becomes links. In the environment are $FLAGS; $MORE_FLAGS, which are of
+# the link, too; and $CHECKS, which notice what reads behind arrays, with $CHECKS_LINK for the link.
 set -eu
 dir=$1
-object=${2-}
 here=$PWD
 mkdir -p "$dir/build/host" "$dir/build/tools/objects"
 find "$dir" -name '*.[ch]' | while read -r file; do
@@ -15,12 +14,8 @@ find "$dir" -name '*.[ch]' | while read -r file; do
     if ! cmp -s "$source" "$file"; then
         made=$dir/build/tools/objects/${source%.c}.o
         mkdir -p "${made%/*}"
-        if [ -n "$object" ]; then
-            cp "$object" "$made"
-        else
-            # shellcheck disable=SC2086 # several
-            gcc $FLAGS -w -O1 ${MORE_FLAGS-} -c "$file" -o "$made"
-        fi
+        # shellcheck disable=SC2086 # several
+        gcc $FLAGS -w -O1 $CHECKS ${MORE_FLAGS-} -c "$file" -o "$made"
     fi
     [ ! -f "$source" ] || ln -sf "$here/$source" "$file" # a test that looks for its planted faults reads it as it is
 done
@@ -34,7 +29,7 @@ link() {
         set -- "$@" "$object"
     done
     # shellcheck disable=SC2086
-    gcc ${MORE_FLAGS-} "$@" $LIBRARIES -o "$dir/build/$name"
+    gcc ${MORE_FLAGS-} $CHECKS_LINK "$@" $LIBRARIES -o "$dir/build/$name"
 }
 # shellcheck disable=SC2086
 {
@@ -42,6 +37,7 @@ link() {
     link tools/sfu-lint $LINT
     link host/reads $READS
 }
+echo "$(cat build/host/reads.libraries) $CHECKS_LINK" >"$dir/build/host/reads.libraries" # of a test that links
 for file in sfu.c sfu.h arch docs fuzz Makefile build/tc build/decoders build/host/*; do
     case $file in */work) ;; *) [ -e "$dir/$file" ] || ln -s "$here/$file" "$dir/$file" ;; esac
 done
