@@ -2230,14 +2230,17 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
 }
 
 /* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
- * pointer, or goes on by one. What is in no unit is believed to take none. */
-static bool pops_unseen(const struct code *code, const struct code_fact *fact)
+ * pointer, goes on by one, or is in no unit (another image's, by a PLT), and no CFI of the caller says it. */
+static bool pops_unseen(const struct run *r, const struct code_fact *fact)
 {
+    const struct code *code = r->code;
     const struct code_unit *callee = fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
 
     if (code->cpu->link || code->cpu->word != 4 || fact->flow != CODE_CALL)
         return false;
-    return fact->target == 0 || (callee != NULL && callee->passes_on && callee->popped == 0);
+    if (callee == NULL)
+        return fact->target == 0 || r->unit->fde == NULL;
+    return callee->passes_on && callee->popped == 0;
 }
 
 /* i386: what FACT calls has returned to STATE. If nobody knows what that takes off the stack, and nothing behind shows
@@ -2246,7 +2249,7 @@ static void take_popped(const struct run *r, struct code_state *state, const str
 {
     const struct code_cpu *cpu = r->code->cpu;
 
-    state->may_pop |= pops_unseen(r->code, fact) || code_unit_at(r->code, fact->target) == NULL;
+    state->may_pop |= pops_unseen(r, fact) || code_unit_at(r->code, fact->target) == NULL;
     if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR && state->reg[cpu->fp].base != BASE_CFA)
         move_sp(cpu, state);
 }
@@ -3229,7 +3232,7 @@ static void find_free(struct run *r)
         struct place *place = &r->places[r->work[--r->num_work]];
 
         place->comes_free = true;
-        if (!pops_unseen(r->code, &place->fact))
+        if (!pops_unseen(r, &place->fact))
             search_behind(r, place);
     }
 }
@@ -3242,14 +3245,14 @@ static bool find_popping(struct run *r)
     bool found = false;
     uint32_t i;
 
-    for (i = 0; i < r->num_places && !pops_unseen(r->code, &r->places[i].fact); i++)
+    for (i = 0; i < r->num_places && !pops_unseen(r, &r->places[i].fact); i++)
         continue;
     if (i < r->num_places)
         find_free(r);
     for (; i < r->num_places; i++) {
         struct place *place = &r->places[i];
 
-        if (!place->may_pop && pops_unseen(r->code, &place->fact) && !is_shown(r, i, &looks))
+        if (!place->may_pop && pops_unseen(r, &place->fact) && !is_shown(r, i, &looks))
             place->may_pop = found = true;
     }
     return found;

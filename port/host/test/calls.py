@@ -776,10 +776,10 @@ BOUND = {
 }
 
 
-# Code alone, i386: what a callee that is called by a pointer has taken off the stack is not known. Where FP has the
-# frame, rows behind the call count from FP. Else there are rows only if the code behind shows that it was nothing: by
-# a return or a jump with SP at the return address, by a way without such a call that meets with the same SP, or by a
-# loop.
+# Code alone, i386: what a callee has taken off the stack that is called by a pointer, or by a PLT, is not known. Where
+# FP has the frame, rows behind the call count from FP. Else there are rows only if the code behind shows that it was
+# nothing: by a return or a jump with SP at the return address, by a way without such a call that meets with the same
+# SP, or by a loop.
 POPPED = {
     "a return shows it": """push %ebx => r4+4 [cfa-4] r5+0\npush $1 => r4+8 [cfa-4] r5+0\npush $2
         call *%eax => r4+16 [cfa-4] r5+0\nnop => none\npop %ebx => none\nret => none""",
@@ -799,6 +799,8 @@ POPPED = {
     "in a loop": """push %ebx\n1: push $1\ncall *%eax\nnop => none\ntest %eax, %eax\njne 1b => none\npop %ebx
         ret => none""",
     "nothing shows it": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none""",
+    "a callee that is in no unit": """push %ebx\npush $1\ncall 0x1000 => r4+12 [cfa-4] r5+0\nnop => none
+        pop %ebx => none\nret => none""",
     "a callee that goes on by a pointer": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
         pop %ebx => none\nret => none\n.type g, %function\ng: jmp *%eax => r4+4 [cfa-4] r5+0""",
     "a callee that goes on in one that pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
