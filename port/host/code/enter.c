@@ -571,6 +571,14 @@ static bool falls_into(struct trial *t, const struct code_state *state, const st
     return state->caller != CALLER_KNOWN || !begins_function(t, pc);
 }
 
+/* Whether FACT is all that it does, adds a number to SP: behind an instruction that made SP a number, which is then the
+ * upper part of an address (RISC-V's auipc). */
+static bool adds_to_sp(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    return fact->flow == CODE_NEXT && fact->condition == 0 && fact->num == 1 && fact->op[0].what == CODE_SET &&
+           fact->op[0].reg == cpu->sp && fact->op[0].base == cpu->sp;
+}
+
 /* Follows the way of BLOCK to where ways meet or end. */
 static void follow(struct trial *t, struct block *block)
 {
@@ -579,11 +587,12 @@ static void follow(struct trial *t, struct block *block)
     const struct code_unit *unit = code_unit_at(t->code, block->pc);
     struct code_state state = block->state, other;
     uint64_t pc = block->pc;
+    bool built = false;
 
     for (;;) {
         struct code_fact fact;
         struct code_value before = state.reg[cpu->sp];
-        const bool left = state.has_left, own = is_own(t, unit);
+        const bool left = state.has_left, own = is_own(t, unit), begun = built;
         bool goes_on;
 
         memset(&fact, 0, sizeof fact);
@@ -598,6 +607,9 @@ static void follow(struct trial *t, struct block *block)
             other = state;
         t->ends->saves |= own && saves_idle(t->code, &state, &fact);
         code_step(cpu, &state, &fact);
+        built = fact.condition == 0 && state.reg[cpu->sp].base == BASE_NUMBER;
+        if (begun && adds_to_sp(cpu, &fact))
+            state.reg[cpu->sp] = before;
         if (before.base == BASE_CFA && before.k == cpu->sp_at_entry && state.reg[cpu->sp].k != before.k)
             t->pushes = pushes_number(t->code, pc);
         if (fact.flow == CODE_NEXT)
@@ -945,6 +957,40 @@ static void note_msr(struct code *code, uint64_t pc, const struct code_state *st
         note_vector(code, SYSENTER, addr, pc);
 }
 
+/* The address in the new PSW at ADDR of the image, whose code runs with addresses of 64 bits; or 0, also if the CPU
+ * waits there ("z/Architecture Principles of Operation", "Program-Status Word"). */
+static uint64_t psw_address(struct image *image, uint64_t addr)
+{
+    static const uint64_t wide = 0x180000000, never = 0xb80a00fe7fffffff;
+    const uint8_t *p = image_bytes(image, addr, 16);
+    uint64_t mask;
+
+    if (p == NULL && (p = image_instructions(image, addr, 16)) == NULL)
+        return 0;
+    mask = load_number(p, 8, image->big);
+    return (mask & wide) == wide && (mask & never) == 0 ? load_number(p + 8, 8, image->big) : 0;
+}
+
+/* The CPU has BYTES at AT that the image has at FROM: the new PSWs among them, because of the instruction BY. */
+static void note_psws(struct code *code, int64_t at, uint64_t from, unsigned bytes, uint64_t by)
+{
+    unsigned i;
+
+    for (i = 0; i + 16 <= bytes; i++) {
+        const int64_t k = at + i;
+        const uint64_t to = k >= FIRST_PSW && k < LAST_PSW && k % 16 == 0 ? psw_address(code->image, from + i) : 0;
+
+        if (to != 0)
+            note_vector(code, NEW_PSW, to, by);
+    }
+}
+
+void code_note_low_core(struct code *code)
+{
+    if (code->cpu->old_psw != 0)
+        note_psws(code, FIRST_PSW, FIRST_PSW, LAST_PSW - FIRST_PSW, FIRST_PSW);
+}
+
 /* Whether FACT may be one of an instruction that sets such a register: of those little or nothing is known. */
 static bool may_set_vector(const struct code *code, const struct code_fact *fact)
 {
@@ -987,6 +1033,8 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
         if (op->what == CODE_STORE && at->base == BASE_NUMBER && k >= FIRST_PSW && k < LAST_PSW && k % 16 == 8 &&
             state->reg[op->reg].base == BASE_NUMBER)
             note_vector(code, NEW_PSW, (uint64_t)state->reg[op->reg].k, pc);
+        else if (op->what == CODE_COPY && at->base == BASE_NUMBER && state->reg[op->reg].base == BASE_NUMBER)
+            note_psws(code, k, (uint64_t)(state->reg[op->reg].k + op->from), op->last + 1u, pc);
     }
 }
 

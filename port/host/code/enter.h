@@ -66,6 +66,9 @@ void code_forget_ways(struct code *code, bool *from);
 void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
                         const struct code_state *state);
 
+/* s390x: the same of the new PSWs that the image itself has where the CPU reads them. */
+void code_note_low_core(struct code *code);
+
 /* Finds entries of code that nothing leads to, and begins ways there. Returns whether it has found some: the units are
  * to be run again. Else it gives those that nothing decides. */
 bool code_find_entries(struct code *code, const struct code_how *how);

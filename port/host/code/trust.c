@@ -1741,6 +1741,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
         find_gaps(&code, spans, how->kept);
     code.reports = zeroed(code.num_units, sizeof *code.reports);
     begin_entries(&code, how);
+    code_note_low_core(&code);
     do {
         run_all(&code);
         while (code_find_uncalled(&code, how))

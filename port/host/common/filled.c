@@ -50,12 +50,65 @@ static int by_mark(const void *a, const void *b)
     return y->data - x->data;
 }
 
+static void add_data(struct filled *filled, uint64_t start, uint64_t end)
+{
+    filled->data = grow(filled->data, filled->num_data, sizeof *filled->data);
+    filled->data[filled->num_data++] = (struct filled_data){start, end};
+}
+
+/* Words of headers that boot loaders look for in the first bytes of a file: the numbers that they begin with, and where
+ * one has its length. FIELDS: it has addresses, or a mode of the screen, too ("Multiboot Specification" 0.6.96, 3.1;
+ * "Multiboot2 Specification" 2.0, 3.1). */
+enum { HEADERS = 32768, SHORT_HEADER = 12, ADDRESSES = 20, SCREEN = 16, TAGGED_HEADER = 16 };
+static const uint32_t short_magic = 0x1badb002, tagged_magic = 0xe85250d6, has_addresses = 0x10000, has_screen = 4;
+
+/* How long the header is whose SIZE bytes, or fewer, are at P, or 0: the sum of its first words is 0. */
+static uint64_t header_size(const uint8_t *p, uint64_t size)
+{
+    uint32_t word[4] = {0};
+    unsigned i;
+
+    for (i = 0; i < 4 && size >= 4 * (i + 1); i++)
+        word[i] = (uint32_t)load_number(p + 4 * i, 4, false);
+    if (size >= SHORT_HEADER && word[0] == short_magic && word[0] + word[1] + word[2] == 0)
+        return (word[1] & has_screen) != 0      ? SHORT_HEADER + ADDRESSES + SCREEN
+               : (word[1] & has_addresses) != 0 ? SHORT_HEADER + ADDRESSES
+                                                : SHORT_HEADER;
+    if (size >= TAGGED_HEADER && word[0] == tagged_magic && word[0] + word[1] + word[2] + word[3] == 0)
+        return word[2] >= TAGGED_HEADER ? word[2] : 0;
+    return 0;
+}
+
+/* x86: adds the headers of boot loaders that lie in front of the code of SECTION. */
+static void add_headers(struct filled *filled, const struct section *section)
+{
+    const uint64_t most = section->size < HEADERS ? section->size : HEADERS;
+    const uint8_t *p = image_instructions(filled->image, section->addr, section->size);
+    uint64_t at = -section->addr & 3;
+
+    while (p != NULL && at < most) {
+        const uint64_t size = header_size(p + at, section->size - at);
+
+        if (size > 0 && size <= section->size - at) {
+            add_data(filled, section->addr + at, section->addr + at + size);
+            at += (size + 3) & ~(uint64_t)3;
+        } else {
+            at += 4;
+        }
+    }
+}
+
 bool filled_read(struct filled *filled, struct image *image)
 {
     struct marks marks = {image, NULL, 0};
     size_t i;
 
     *filled = (struct filled){image, NULL, 0};
+    if (image->abi == SFU_AMD64 || image->abi == SFU_I386) {
+        for (i = 0; i < image->num_code; i++)
+            add_headers(filled, image->code[i]);
+        return true;
+    }
     if (!image_each_symbol(image, SHT_SYMTAB, add_mark, &marks)) {
         free(marks.list);
         return false;
@@ -70,8 +123,7 @@ bool filled_read(struct filled *filled, struct image *image)
             continue;
         if (i + 1 < marks.num && marks.list[i + 1].addr < end)
             end = marks.list[i + 1].addr;
-        filled->data = grow(filled->data, filled->num_data, sizeof *filled->data);
-        filled->data[filled->num_data++] = (struct filled_data){marks.list[i].addr, end};
+        add_data(filled, marks.list[i].addr, end);
     }
     free(marks.list);
     return true;
@@ -101,6 +153,12 @@ static uint64_t count_filler_runs(struct image *image, uint64_t start, uint64_t 
     return sum;
 }
 
+/* The same of what lies between data, or beside it: all of it, if nothing else is there. */
+static uint64_t count_filler(struct image *image, uint64_t start, uint64_t end)
+{
+    return image_is_padding(image, start, end) ? end - start : count_filler_runs(image, start, end);
+}
+
 uint64_t filled_count(const struct filled *filled, uint64_t start, uint64_t end)
 {
     const struct filled_data *data = filled->data;
@@ -113,8 +171,8 @@ uint64_t filled_count(const struct filled *filled, uint64_t start, uint64_t end)
 
         if (from >= to)
             continue;
-        sum += count_filler_runs(filled->image, pc, from) + (to - from);
+        sum += count_filler(filled->image, pc, from) + (to - from);
         pc = to;
     }
-    return sum + count_filler_runs(filled->image, pc, end);
+    return sum + (pc > start ? count_filler : count_filler_runs)(filled->image, pc, end);
 }

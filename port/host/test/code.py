@@ -1902,18 +1902,30 @@ FOUND = {
         .option norvc\n.balign 64\nvectors: j fault\nj tick\n.option rvc
         fault: addi sp, sp, -16\nSTORE a0, 0(sp)\n1: j 1b
         tick: csrrw sp, mscratch, sp\ncall called\n1: j 1b
-        forked: call called\nbeqz s0, 1f\nmv a0, s1\njalr s0\n1: LOAD ra, 0(sp)\naddi sp, sp, 16\nmret""",
-                {"lone": "call", "thread": "start", "forked": "start", "vectors": "trap", "vectors+0x4": "scratch"},
+        forked: call called\nbeqz s0, 1f\nmv a0, s1\njalr s0\n1: LOAD ra, 0(sp)\naddi sp, sp, 16\nmret
+        above: auipc sp, 1\naddi sp, sp, 64\ncall called\nj .
+        below: auipc sp, 1\naddi sp, sp, -64\ncall called\nj .
+        loaded: auipc sp, 1\nLOAD sp, 64(sp)\ncall called\nj .""",
+                {"lone": "call", "thread": "start", "forked": "start", "vectors": "trap", "vectors+0x4": "scratch",
+                 "above": "start", "below": "start", "loaded": "start"},
                 ("resumed",)),
-    "s390x": ("""first: larl %r1, program\nstg %r1, 0x1d8\nlarl %r15, first\nbrasl %r14, called\nj .
+    "s390x": (""".data\n.balign 8\npsws: .quad 0x180000000, external, 0x2000180000000, waits
+        .quad 0x80000000, narrow\n.text
+        first: larl %r1, program\nstg %r1, 0x1d8\nlarl %r1, psws\nmvc 0x1b0(48), 0(%r1)
+        larl %r15, first\nbrasl %r14, called\nj .
         .type called, %function\ncalled: br %r14
         .type thread, %function\nthread: lgr %r2, %r7\nbasr %r14, %r6\nj .
         forked: brasl %r14, called\nltgr %r6, %r6\nje 1f\nlgr %r2, %r7\nbasr %r14, %r6\n1: lmg %r0, %r15, 160(%r15)
         lpswe 640
         lone: stmg %r14, %r15, 112(%r15)\naghi %r15, -160\nbrasl %r14, called\nlmg %r14, %r15, 272(%r15)\nbr %r14
         resumed: lmg %r6, %r15, 48(%r15)\nbr %r14
-        program: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .""",
-              {"lone": "call", "thread": "start", "forked": "start", "program": "trap"}, ("resumed",)),
+        program: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .
+        external: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .
+        above: larl %r15, first\naghi %r15, 96\nbrasl %r14, called\nj .
+        waits: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .
+        narrow: stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj .""",
+              {"lone": "call", "thread": "start", "forked": "start", "program": "trap", "external": "trap",
+               "above": "start"}, ("resumed", "waits", "narrow")),
 }
 FOUND["riscv32"] = FOUND["riscv64"]
 
@@ -1931,6 +1943,42 @@ def finds(cpu):
     must("entered as" not in gen("--size", "--find", image)[1], "without -v")
     said = gen("-v", "--size", "--find", *("--entry=%s:start" % name for name in unknown_), image)[1]
     must("KIND" not in said, said)
+
+
+def low_core():
+    """An image has new PSWs where the CPU reads them: whose code runs, with addresses of 64 bits, is an entry."""
+    entry = "stmg %r0, %r15, 512\naghi %r15, -304\nbrasl %r14, called\nj ."
+    image = build("s390x", WORK + "/low", [
+        ".text", ".org 0x1a0", ".quad 0x2000180000000, waits, 0x180000000, external, 0, 0, 0x180000000, program",
+        ".org 0x200", ".globl _start", "_start: larl %r15, _start\nbrasl %r14, called\nj .",
+        ".type called, %function\ncalled: br %r14", *(name + ": " + entry for name in ("waits", "external", "program"))],
+                  "-Ttext=0")
+    said = gen("-v", "--size", "--find", image)[1]
+    must(dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said)) == {"external": "trap", "program": "trap"}, said)
+    must("--entry=waits:KIND" in said, said)
+
+
+# Code that all has rows, with data in front of it and in it, of which the sum is no code.
+CODE_ALONE = {
+    "x86_64": ".balign 8\n.long 0xe85250d6, 0, 24, -(0xe85250d6 + 24)\n.short 0, 0\n.long 8\n"
+              "_start: lea stack(%rip), %rsp\ncall called\nhlt\n.type called, %function\ncalled: ret",
+    "i386": ".balign 4\n.long 0x1badb002, 0x10003, -(0x1badb002 + 0x10003), 1, 2, 3, 4, 5\n"
+            "_start: mov $stack, %esp\ncall called\nhlt\n.type called, %function\ncalled: ret",
+    "arm": "_start: ldr sp, =stack\nbl called\nb .\n.type called, %function\ncalled: ldr r0, =0x12345678\nbx lr\nnop\n.ltorg",
+    "thumb": ".type _start, %function\n_start: ldr r0, =stack\nmov sp, r0\nbl called\nb .\n.type called, %function\n"
+             "called: ldr r0, =0x12345678\nbx lr\nnop\n.balign 4\n.ltorg",
+    "aarch64": "_start: ldr x0, =stack\nmov sp, x0\nbl called\nb .\n.type called, %function\n"
+               "called: ldr x0, =0x123456789abcdef\nret\nnop\n.balign 8\n.ltorg"}
+
+
+def code_alone(cpu):
+    """Headers of boot loaders are no code, nor is padding in front of a literal pool; but a header whose sum is not 0
+    may be code."""
+    for wrong in (False, True) if cpu in ("x86_64", "i386") else (False,):
+        text = CODE_ALONE[cpu].replace("-(", "1-(") if wrong else CODE_ALONE[cpu]
+        image = build(cpu, WORK + "/alone-" + cpu, [".text", ".globl _start", text, ".bss", ".skip 64", "stack:"])
+        numbers = json.loads(gen("--json", "--size", "--find", image)[0])
+        must((numbers["code_bytes"] > numbers["described_bytes"]) == wrong, str(numbers))
 
 
 # The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
@@ -2611,6 +2659,9 @@ def test_trust():
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
+    test("s390x new PSWs that the image has", low_core)
+    for cpu in CODE_ALONE:
+        test("%s headers and padding are no code" % cpu, code_alone, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     test("i386 what has been interrupted", programs)
     for cpu in "aarch64", "riscv64", "s390x":

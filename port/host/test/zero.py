@@ -167,6 +167,14 @@ def described():
     must(len(re.findall(r"^addr2line -Cfipe described\.elf 0x", text, re.M)) == 2, text)
 
 
+def last_fault():
+    """A new PSW is a constant that the code copies, and the entry that it names never returns."""
+    image = WORK + "/last.elf"
+    run(LINK, *LD.split(), "-T", script("last.ld", ("", "")), *compile_all(["-O2", "-DLAST_FAULT"]), "-o", image)
+    found = traces(boot(QEMU, image))
+    must(found == [(PANIC, 1), (["panic", "handle", ENTRY, "leaf [interrupted]", *FAULT[1:]], 1)], str(found))
+
+
 def saved_for_sure():
     wrong = check_saved(GEN, CPU, WORK)
     must(not wrong, "\n".join(wrong))
@@ -190,6 +198,8 @@ def main():
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN:
         test(CPU + ": what entries save is proven", saved_for_sure)
+    if CPU == "s390x":
+        test(CPU + ": a new PSW that is copied", last_fault)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
     if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld 15 and before cannot link the others

@@ -86,6 +86,12 @@ step int leaf(int n)
 void handle(struct frame *frame);
 step void handle(struct frame *frame)
 {
+#ifdef LAST_FAULT
+    panic("in a handler\n");
+    say("DONE\n");
+    for (;;)
+        sink++;
+#endif
     if (nested++ == 0) {
         say("fault\n");
         sfu_panic_trap(FRAME_PC(frame), FRAME_SP(frame), FRAME_FP(frame), FRAME_RA(frame));

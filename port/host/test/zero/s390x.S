@@ -35,9 +35,14 @@ program_entry:
     mvc 288(16, %r15), 0x150
     la %r2, 160(%r15)
     brasl %r14, handle
+#ifdef LAST_FAULT
+2:  j 2b
+#endif
     mvc 0x280(16), 288(%r15)
     lmg %r0, %r15, 160(%r15)
+#ifndef LAST_FAULT
     lpswe 0x280
+#endif
 
     .bss
     .balign 16

@@ -56,6 +56,11 @@ static void machine_putc(char c)
 /* The low core, which is at 0. The compiler must not take that for NULL. */
 static void machine_init(void)
 {
+#ifdef LAST_FAULT
+    static const uint64_t constant[2] = {0x0000000180000000, (uint64_t)program_entry};
+
+    __asm__ volatile("mvc 0x1d0(16), %0" : : "Q"(constant) : "memory");
+#else
     uintptr_t at = 0x1d0;
     uint64_t *program_new;
 
@@ -63,6 +68,7 @@ static void machine_init(void)
     program_new = (uint64_t *)at;
     program_new[0] = 0x0000000180000000;
     program_new[1] = (uint64_t)program_entry;
+#endif
     block.length = 8 + sizeof block.u.mask;
     block.u.mask.mask_length = 4;
     block.u.mask.send = 0x40;
