@@ -1951,10 +1951,11 @@ def low_core():
     image = build("s390x", WORK + "/low", [
         ".text", ".org 0x1a0", ".quad 0x2000180000000, waits, 0x180000000, external, 0, 0, 0x180000000, program",
         ".org 0x200", ".globl _start", "_start: larl %r15, _start\nbrasl %r14, called\nj .",
-        ".type called, %function\ncalled: br %r14", *(name + ": " + entry for name in ("waits", "external", "program"))],
-                  "-Ttext=0")
+        ".type called, %function\ncalled: br %r14",
+        *(name + ": " + entry for name in ("waits", "external", "program"))], "-Ttext=0")
     said = gen("-v", "--size", "--find", image)[1]
-    must(dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said)) == {"external": "trap", "program": "trap"}, said)
+    found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
+    must(found == {"external": "trap", "program": "trap"}, said)
     must("--entry=waits:KIND" in said, said)
 
 
@@ -1964,7 +1965,8 @@ CODE_ALONE = {
               "_start: lea stack(%rip), %rsp\ncall called\nhlt\n.type called, %function\ncalled: ret",
     "i386": ".balign 4\n.long 0x1badb002, 0x10003, -(0x1badb002 + 0x10003), 1, 2, 3, 4, 5\n"
             "_start: mov $stack, %esp\ncall called\nhlt\n.type called, %function\ncalled: ret",
-    "arm": "_start: ldr sp, =stack\nbl called\nb .\n.type called, %function\ncalled: ldr r0, =0x12345678\nbx lr\nnop\n.ltorg",
+    "arm": "_start: ldr sp, =stack\nbl called\nb .\n.type called, %function\n"
+           "called: ldr r0, =0x12345678\nbx lr\nnop\n.ltorg",
     "thumb": ".type _start, %function\n_start: ldr r0, =stack\nmov sp, r0\nbl called\nb .\n.type called, %function\n"
              "called: ldr r0, =0x12345678\nbx lr\nnop\n.balign 4\n.ltorg",
     "aarch64": "_start: ldr x0, =stack\nmov sp, x0\nbl called\nb .\n.type called, %function\n"
