@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* Dumps of depots in a log, which sfu-trace reads. */
 #include "harness.h"
-#include "trace/trace_log.h"
+#include "log/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  */
 #include "common/image.h"
 #include "harness.h"
-#include "trace/trace_log.h"
+#include "log/log.h"
 #include "trace/trace_machine.h"
 
 #include <stdio.h>

@@ -7,11 +7,11 @@
  * Input: a byte of flags; with WRAPPED three bytes that say how long .eh_frame, .debug_frame and the code are, in units
  * of 2 bytes; then those sections in turn, and what is left is .sframe. Without WRAPPED the file itself follows.
  */
-#include "common/encode.h"
+#include "tables/encode.h"
 #include "harness.h"
 #include "lint/lint.h"
-#include "common/tables.h"
-#include "common/compare.h"
+#include "tables/tables.h"
+#include "tables/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

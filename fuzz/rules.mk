@@ -43,8 +43,7 @@ FUZZ_TOOLS_LIBS = -ldw -lelf $(TOOLS_ZYDIS)
 FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
 FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) \
     $(TOOLS_ENCODER) $(TOOLS_WALKER)
-FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(addprefix port/host/common/,abi.c image.c pe.c \
-    pe_unwind.c pe_dwarf.c pe_aarch64.c map.c)
+FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(TOOLS_IMAGE) port/host/common/map.c
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
-# them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
+# Programs that run on the machine where an image is built: gen/, link/, lint/, trace/. What they are made of lies in
+# rooms of which each one uses those behind it alone: machine/ (registers and memory of what is dead or alive), images/
+# (images, where they lie, and their names), log/ (text in, records out), code/ (what machine code does), tables/ (CFI
+# to rows to bytes), common/ (files, ABIs, messages). What they need besides POSIX and getopt_long:
 #     sfu-gen     libelf; and Zydis 4, if it is there, which reads machine code of x86_64. ZYDIS=no: by CFI alone
 #     sfu-lint    libelf; Zydis, as above, for calls of x86_64 (--frames); and libdw, which names the object files of
 #                 functions by DWARF. LIBDW=no: by symbols alone
@@ -19,8 +21,9 @@ TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c cfi.c spans.c \
-    epilogue_riscv.c joined.c compare.c kept.c plt.c filled.c map.c) sfu.c
+TOOLS_IMAGE := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
+TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epilogue_riscv.c joined.c compare.c kept.c \
+    plt.c) $(addprefix port/host/common/,filled.c map.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,code.c enter.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
@@ -29,25 +32,24 @@ TOOLS_ZYDIS = $(if $(filter-out no,$(ZYDIS)),$(if $(STATIC),$(STATIC_ZYDIS),-lZy
 TOOLS_CODE_FLAGS = $(if $(TOOLS_ZYDIS),-DSFU_ZYDIS)
 TOOLS_GEN_LIBS = $(TOOLS_ZYDIS) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
-TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
-TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
+TOOLS_ENCODER := $(addprefix port/host/tables/,tables.c groups.c encode.c)
+TOOLS_WALKER := port/host/tables/walker.c port/fast/sfu_fast.c
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c entries.c output.c output_pe.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) \
     $(TOOLS_CODE) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_place.c lint_rows.c lint_worth.c \
     lint_objects.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
-TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c \
-    trace_formats.c trace_dumps.c trace_depot.c \
-    trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
-TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
-    trace_walk.c trace_out.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c \
-    trace_sizes.c trace_threads.c trace_write.c trace_features.c \
-    trace_calls.c trace_slide.c trace_tail.c trace_trap.c trace_gdb.c trace_fold.c trace_flame.c) \
+TOOLS_TRACE_PARSERS := $(addprefix port/host/,$(addprefix log/,text.c log.c foreign.c formats.c dumps.c depots.c) \
+    $(addprefix machine/,notes.c passed.c paging.c registers.c))
+TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_filter.c trace_core.c trace_gdb.c trace_raw.c \
+    trace_walk.c trace_tail.c trace_threads.c trace_process.c trace_machine.c trace_write.c trace_out.c trace_sizes.c \
+    trace_fold.c trace_flame.c) $(addprefix port/host/images/,images.c symbols.c) \
+    $(addprefix port/host/machine/,space.c memory.c features.c signals.c cortexm_frames.c calls.c traps.c slide.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_CODE) \
     $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c moved.c run.c) \
-    $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c report.c)
+    $(TOOLS_REPORT) $(TOOLS_IMAGE)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
     sfu.h
 
@@ -62,7 +64,7 @@ tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
 # A tool's --help, as lines of C.
 vpath sfu-%.txt port/host/gen port/host/link port/host/lint port/host/trace
-vpath formats.txt port/host/trace
+vpath formats.txt port/host/log
 $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@

@@ -25,7 +25,7 @@ kernel-mutants cortexm-mutants print-mutants: %-mutants:
 
 ## [campaigns] host-mutants: N changes by rule of what makes tables in port/host; T=trust.c: of that file
 .PHONY: host-mutants
-host-mutants: export FLAGS = $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -Iport/host/code -Iport/host/common
+host-mutants: export FLAGS = $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -Iport/host/code -Iport/host/tables
 host-mutants: export LIBRARIES = $(TOOLS_LINT_LIBRARIES)
 host-mutants: export GEN = $(call tool_objects,$(TOOLS_GEN))
 host-mutants: export LINT = $(call tool_objects,$(TOOLS_LINT))

@@ -22,8 +22,7 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@touch $@
 
 $(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
-    $(addprefix port/host/common/,abi.c abi.h image.c image.h pe.c pe.h pe_unwind.c pe_dwarf.c pe_dwarf.h \
-    pe_aarch64.c dwarf_cfi.h) test/lib/rows.h test/lib/check.c test/lib/check.h \
+    $(TOOLS_IMAGE) $(wildcard port/host/common/*.h) test/lib/rows.h test/lib/check.c test/lib/check.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@

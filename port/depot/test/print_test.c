@@ -10,7 +10,7 @@
 
 #include "sfu_depot_print.h"
 #include "test/lib/check.h"
-#include "trace/trace_log.h"
+#include "log/log.h"
 
 enum { TRACES = 60, MOST_PCS = 200, ROUNDS = 300 };
 

@@ -63,8 +63,8 @@
 #ifndef SFU_HOST_CODE_H
 #define SFU_HOST_CODE_H
 
-#include "common/cfi.h"
-#include "common/kept.h"
+#include "tables/cfi.h"
+#include "tables/kept.h"
 
 /* ---- Facts ----------------------------------------------------------------------------------------------------- */
 

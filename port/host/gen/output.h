@@ -7,7 +7,7 @@
 #ifndef SFU_HOST_OUTPUT_H
 #define SFU_HOST_OUTPUT_H
 
-#include "common/encode.h"
+#include "tables/encode.h"
 
 #include <sys/types.h>
 

@@ -6,12 +6,12 @@
  *     -> written
  */
 #include "code/code.h"
-#include "common/compare.h"
-#include "common/encode.h"
+#include "tables/compare.h"
+#include "tables/encode.h"
 #include "common/filled.h"
 #include "common/map.h"
 #include "common/report.h"
-#include "common/tables.h"
+#include "tables/tables.h"
 #include "entries.h"
 #include "output.h"
 

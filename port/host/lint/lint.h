@@ -11,7 +11,7 @@
 #ifndef SFU_HOST_LINT_H
 #define SFU_HOST_LINT_H
 
-#include "common/compare.h"
+#include "tables/compare.h"
 #include "common/filled.h"
 
 /* Without libdw, objects are named by symbols alone. */

@@ -4,7 +4,7 @@
  * What the tables say: each entry and each row by itself, and all of them beside the CFI.
  */
 #include "lint.h"
-#include "common/cfi.h"
+#include "tables/cfi.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * What the tables are worth: which functions have rows, and the likely reason why others have none.
  */
 #include "lint.h"
-#include "common/cfi.h"
+#include "tables/cfi.h"
 
 #include <inttypes.h>
 #include <stddef.h>

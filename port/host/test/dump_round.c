@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu_dump.c prints, trace_log.c reads: random words, of the shapes that have a notation of their own, and as many
+ * What sfu_dump.c prints, log/log.c reads: random words, of the shapes that have a notation of their own, and as many
  * places as a reader keeps. SMALL: the same of sfu_dump_small.c, which has no places.
  */
 #include "common/report.h"
 #include "sfu_dump.h"
 #include "test/lib/check.h"
-#include "trace/trace_log.h"
+#include "log/log.h"
 
 #ifndef SMALL
 #define SMALL 0

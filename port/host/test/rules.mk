@@ -17,7 +17,7 @@ $(HOST)/$(1): $(call tool_objects,port/host/test/$(1).c $(2))
 	@mkdir -p $$(@D)
 	@$(CC) $$^ $(3) -o $$@
 endef
-HOST_IMAGE := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c) sfu.c
+HOST_IMAGE := $(TOOLS_IMAGE) sfu.c
 $(call tool_objects,$(addprefix port/host/test/,equal.c truth.c lookups.c reads.c decodes.c)): $(HOST_HEADERS)
 $(call tool_objects,port/host/test/decodes.c): TOOLS_FLAGS += -Iport/host/code
 $(call tool_objects,port/host/test/lookups.c): TOOLS_FLAGS += -Iport/fast
@@ -307,9 +307,8 @@ $(HOST)/dump_round_small: DUMP_FLAGS := -DSMALL
 $(HOST)/dump_round: port/print/sfu_dump.c
 $(HOST)/dump_round_small: port/print/sfu_dump_small.c
 $(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c test/lib/check.c port/print/sfu_dump.h \
-    port/host/trace/trace_log.c \
-    port/host/trace/trace_log.h port/host/trace/trace_text.c port/host/trace/trace_abi.c port/host/common/abi.c \
-    $(addprefix port/host/common/,image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c report.c) sfu.c
+    port/host/log/log.c port/host/log/log.h port/host/log/text.c port/host/machine/registers.c \
+    $(TOOLS_REPORT) $(HOST_IMAGE)
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined $(DUMP_FLAGS) -I. -Iport/host \
 	    -Iport/print $(filter %.c,$^) -lelf -o $@

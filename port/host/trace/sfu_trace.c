@@ -6,7 +6,7 @@
  */
 #include "trace.h"
 #include "trace_fold.h"
-#include "trace_formats.h"
+#include "log/formats.h"
 #include "trace_threads.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 #define SFU_HOST_TRACE_H
 
 #include "common/report.h"
-#include "trace_image.h"
+#include "images/images.h"
+#include "images/symbols.h"
+#include "machine/space.h"
 #include "trace_out.h"
-#include "trace_space.h"
-#include "trace_symbols.h"
 
 struct formats;
 
@@ -25,7 +25,7 @@ struct trace_options {
     bool frame_pointers;
     bool sizes;              /* print the bytes of stack of each frame */
     const char *written;     /* the core to be written, or NULL */
-    struct formats *formats; /* of others' dumps in logs (trace_formats.h) */
+    struct formats *formats; /* of others' dumps in logs (log/formats.h) */
     const char *threads;     /* where a kernel has its threads (trace_threads.h), or NULL */
     bool has_page_table;     /* of the core of a machine: */
     uint64_t page_table;

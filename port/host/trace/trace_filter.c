@@ -5,9 +5,9 @@
  * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
-#include "trace_dumps.h"
-#include "trace_foreign.h"
-#include "trace_log.h"
+#include "log/dumps.h"
+#include "log/foreign.h"
+#include "log/log.h"
 #include "trace_write.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "trace_fold.h"
-#include "trace_log.h"
+#include "log/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 enum {
     MAX_LEVELS = 1000, /* of a tree, because it is walked by recursion. What lies deeper becomes one box */
-    MAX_INLINED = 200, /* functions at one address, as trace_symbols.c gives them */
+    MAX_INLINED = 200, /* functions at one address, as images/symbols.c gives them */
     BUCKETS = 1 << 14
 };
 

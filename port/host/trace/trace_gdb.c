@@ -4,7 +4,7 @@
  * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
  * Nothing that the stub says is believed.
  */
-#include "trace_features.h"
+#include "machine/features.h"
 #include "trace_process.h"
 #include "trace_write.h"
 

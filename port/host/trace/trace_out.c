@@ -3,7 +3,7 @@
 /* How sfu-trace prints lines and places in the code. */
 #include "trace_out.h"
 #include "common/report.h"
-#include "trace_symbols.h"
+#include "images/symbols.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

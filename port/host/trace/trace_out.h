@@ -4,7 +4,7 @@
 #ifndef SFU_HOST_TRACE_OUT_H
 #define SFU_HOST_TRACE_OUT_H
 
-#include "trace_image.h"
+#include "images/images.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace --memory and --record: what has been kept without any format, and crash records. */
 #include "trace.h"
-#include "trace_log.h"
+#include "log/log.h"
 #include "trace_threads.h"
 #include "trace_write.h"
 

@@ -4,7 +4,7 @@
  * The bytes of stack of a frame of which only the PC is known: a log has no stack pointers, but where a row counts the
  * CFA from SP, the distance to the caller's SP is the row's offset.
  */
-#include "common/cfi.h"
+#include "tables/cfi.h"
 #include "trace.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's walk of a stopped thread, and how its frames are printed. */
-#include "common/cfi.h"
+#include "tables/cfi.h"
 #include "trace.h"
 
 #include <inttypes.h>

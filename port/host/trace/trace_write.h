@@ -4,7 +4,7 @@
 #ifndef SFU_HOST_TRACE_WRITE_H
 #define SFU_HOST_TRACE_WRITE_H
 
-#include "trace_log.h"
+#include "log/log.h"
 #include "trace_machine.h"
 #include "trace_threads.h"
 

@@ -1,0 +1,1576 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A line of a log is searched for names of registers with a number behind each, for words of a stack with an address
+ * before them, and for the texts of formats. People and programs print these in many ways, which need no code: names
+ * may be followed by another name ("S0/FP", "LR [R14]"), by ":", "=", "-", "." or nothing; numbers may have 0x or not,
+ * brackets ("[<c0008000>]"), and a selector before them ("e008:[<...>]"). A dump has no end that all formats have: it
+ * ends where another begins, or some lines behind its last one.
+ */
+#include "dumps.h"
+#include "common/image.h"
+#include "sfu.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_LINE = 4096,
+    MOST_NUMBERS = 40,  /* of a line */
+    IDLE_BEHIND = 4,    /* lines behind the last words of a stack that end a dump, */
+    IDLE_BEFORE = 60,   /* and behind registers, whose stack may follow */
+    NEAR_BELOW = 65536, /* bytes below SP, and above it, that a line without any other sign has */
+    NEAR_ABOVE = 1 << 20,
+    LOOK_KNOWN = 6,  /* registers that look like a dump, though none of them is the PC */
+    LOOK_UNKNOWN = 8 /* names with numbers that look like a dump of registers */
+};
+
+/* A line while it is taken: in small letters, and 0 at its end. */
+struct scan {
+    struct dumps *d;
+    char text[MOST_LINE + 1];
+    size_t size;
+    bool linked, took;
+    bool pc;           /* the line has the PC */
+    bool set, ignored; /* a register was set by it, one was not */
+    bool decimal;      /* numbers without 0x are decimal */
+    unsigned looked;   /* how many registers it has */
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+void dump_set_fp(struct log_dump *dump)
+{
+    const unsigned fp = dump->abi == SFU_THUMB ? 7 : 11;
+
+    dump->fp = dump->value[fp];
+    dump->has_fp = dump->known[fp];
+}
+
+/* A word of DUMP begins at each multiple of 8 of the bytes, and one ends where they end. */
+bool dump_add_memory(struct log_dump *dump, uint64_t addr, const uint8_t *bytes, size_t size)
+{
+    size_t at;
+
+    for (at = 0; size >= 8 && at < size; at += 8) {
+        const size_t from = at < size - 8 ? at : size - 8;
+
+        if (dump->num_words == LOG_WORDS || addr > UINT64_MAX - size)
+            return false;
+        dump->words = grow(dump->words, dump->num_words, sizeof *dump->words);
+        dump->words[dump->num_words].addr = addr + from;
+        memcpy(dump->words[dump->num_words++].bytes, bytes + from, 8);
+    }
+    return true;
+}
+
+/* Adds the bytes that have been collected. */
+static void flush_run(struct dumps *d)
+{
+    (void)dump_add_memory(&d->dump, d->run_addr, d->run, d->run_size);
+    d->run_size = 0;
+}
+
+/* Lines with one word each belong together, also if the one with the highest address comes first. */
+static void add_bytes(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
+{
+    enum { RUN = 4096 };
+    const bool below = d->run_size > 0 && size <= d->run_addr && addr == d->run_addr - size;
+
+    if ((!below && addr != d->run_addr + d->run_size) || d->run_size + size > RUN) {
+        flush_run(d);
+        d->run_addr = addr;
+    }
+    if (d->run == NULL)
+        d->run = zeroed(RUN, 1);
+    if (below && d->run_size > 0) {
+        memmove(d->run + size, d->run, d->run_size);
+        memcpy(d->run, bytes, size);
+        d->run_addr = addr;
+    } else {
+        memcpy(d->run + d->run_size, bytes, size);
+    }
+    d->run_size += size;
+}
+
+static bool has_words(const struct dumps *d)
+{
+    return d->dump.num_words > 0 || d->run_size > 0;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------------------------- */
+
+struct number {
+    uint64_t value;
+    size_t at, end; /* in the line, with its 0x */
+    unsigned digits;
+    bool prefixed;
+};
+
+static int hex_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Whether the sign at AT stands between digits, of which DIGITS came before: "0xffff_8000", "00000000_00100010",
+ * "0x00000000'80001000", "fffff800`12345678". */
+static bool is_between(const struct scan *s, size_t at, bool prefixed, unsigned digits)
+{
+    const char sign = s->text[at];
+
+    return (((sign == '_' || sign == '\'') && (prefixed || digits == 8)) || sign == '`') &&
+           hex_of(s->text[at + 1]) >= 0;
+}
+
+/* Takes a decimal number at N->at. It is as good as one with a 0x: no part of a name or of another number. */
+static bool take_decimal(const struct scan *s, struct number *n)
+{
+    size_t i = n->at;
+    unsigned digit;
+
+    for (; s->text[i] >= '0' && s->text[i] <= '9'; i++) {
+        digit = (unsigned)(s->text[i] - '0');
+        if (n->value > (UINT64_MAX - digit) / 10)
+            return false;
+        n->value = 10 * n->value + digit;
+    }
+    n->end = i;
+    n->digits = (unsigned)(i - n->at);
+    n->prefixed = true;
+    return n->digits > 0 && !text_is_of_a_word(s->text[i]);
+}
+
+/* Takes a hexadecimal number at AT, of which "0x" may be followed by spaces. It ends where no word goes on. */
+static bool take_hex(const struct scan *s, size_t at, struct number *n)
+{
+    size_t i = at;
+
+    memset(n, 0, sizeof *n);
+    n->at = at;
+    n->prefixed = s->text[i] == '0' && s->text[i + 1] == 'x';
+    if (s->decimal && !n->prefixed)
+        return take_decimal(s, n);
+    i += n->prefixed ? 2 : 0;
+    while (n->prefixed && s->text[i] == ' ')
+        i++;
+    i += n->prefixed && s->text[i] == '0' &&
+         strspn(s->text + i, "0123456789abcdef") == 17; /* EDK II prints so many */
+    for (; hex_of(s->text[i]) >= 0 && n->digits < 17; n->digits++) {
+        n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
+        i += 1u + is_between(s, i + 1, n->prefixed, n->digits + 1);
+    }
+    i += s->text[i] == 'h' && !n->prefixed && n->digits >= 4; /* "20001F40h" */
+    n->end = i;
+    return n->digits > 0 && n->digits <= 16 && !text_is_of_a_word(s->text[i]) &&
+           !(s->text[i] == '.' && text_is_of_a_word(s->text[i + 1]));
+}
+
+static bool fits(const struct dumps *d, uint64_t value)
+{
+    return d->word == 8 || value <= UINT32_MAX;
+}
+
+/* All numbers from FROM on that are as long as words or addresses are, or have 0x. */
+static unsigned find_numbers(const struct scan *s, size_t from, struct number *list, unsigned least)
+{
+    unsigned num = 0;
+    size_t i;
+
+    for (i = from; i < s->size && num < MOST_NUMBERS; i++) {
+        struct number n;
+
+        if ((i > 0 && text_is_of_a_word(s->text[i - 1])) || hex_of(s->text[i]) < 0 || !take_hex(s, i, &n))
+            continue;
+        if (n.prefixed || n.digits >= least)
+            list[num++] = n;
+        i = n.end - 1;
+    }
+    return num;
+}
+
+/* ---- Registers ------------------------------------------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ';
+}
+
+static size_t skip_spaces(const struct scan *s, size_t at)
+{
+    while (is_space(s->text[at]))
+        at++;
+    return at;
+}
+
+/* Passes over another name of the same register: "/fp", "[r14]", "(r15)"; or over its bits: "(/32)". */
+static size_t skip_other_name(const struct scan *s, size_t at)
+{
+    const size_t first = skip_spaces(s, at);
+    const char open = s->text[first], close = open == '[' ? ']' : open == '(' ? ')' : '\0';
+    size_t i = first + 1;
+
+    if (open != '/' && close == '\0')
+        return at;
+    i += open == '(' && s->text[i] == '/';
+    if (!text_is_of_a_word(s->text[i]) || (open == '[' && s->text[i] <= '9')) /* "sp[16]" is a word of the stack */
+        return at;
+    while (text_is_of_a_word(s->text[i]))
+        i++;
+    if (open == '/')
+        return i;
+    return s->text[i] == close && i - first <= 4 ? i + 1 : at;
+}
+
+/* Where the number stands whose column begins at I, or behind the number of the register in a table: "|SP |2 |0x80|".
+ * The name ends at AT. */
+static size_t behind_index(const struct scan *s, size_t at, size_t i)
+{
+    size_t next = i + strspn(s->text + i, "0123456789");
+
+    next = skip_spaces(s, next);
+    if (s->text[skip_spaces(s, at)] != '|' || next == i || s->text[next] != '|')
+        return i;
+    next = skip_spaces(s, next + 1);
+    return s->text[next] == '0' && s->text[next + 1] == 'x' ? next : i;
+}
+
+/* Finds the number of a register behind its name, which ends at AT. SIGN: whether a sign stands between them. It is no
+ * number of a register if another one follows (PC:SP), or if it is a heading. */
+static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
+{
+    size_t i = skip_spaces(s, skip_other_name(s, at));
+    struct number selector;
+
+    i += s->text[i] == '"';
+    *sign = s->text[i] != '\0' && strchr(":=-.|", s->text[i]) != NULL;
+    while (*sign && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
+        i++;
+    i = skip_spaces(s, i + *sign);
+    i += s->text[i] == '"';
+    if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
+        i = skip_spaces(s, i + 1);
+    if (take_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
+        !is_space(s->text[selector.end + 1]))
+        i = selector.end + 1;
+    while (s->text[i] == '[' || s->text[i] == '<' || s->text[i] == '(')
+        i++;
+    i = behind_index(s, at, i);
+    return take_hex(s, i, n) && fits(s->d, n->value) && s->text[n->end] != '+' /* a name: "add+0x4" */ &&
+           !(s->text[n->end] == ':' && (s->text[n->end + 1] == '\0' || hex_of(s->text[n->end + 1]) >= 0));
+}
+
+static bool take_value(const struct scan *s, size_t at, struct number *n)
+{
+    bool sign;
+
+    return find_value(s, at, n, &sign) && (sign || n->prefixed || n->digits >= 8);
+}
+
+/* Whether REG has a value. */
+static bool is_set(const struct log_dump *dump, uint8_t reg)
+{
+    return reg == REGISTER_PC    ? dump->has_pc
+           : reg == FORMAT_SP    ? dump->has_sp
+           : reg == FORMAT_FP    ? dump->has_fp
+           : reg == FORMAT_RA    ? dump->has_ra
+           : reg == FORMAT_PSP   ? dump->has_psp
+           : reg < LOG_REGISTERS ? dump->known[reg]
+                                 : true; /* others do not count */
+}
+
+/* A register that is none of a frame's. */
+static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
+{
+    if (reg == FORMAT_PSP) {
+        d->dump.psp = value;
+        d->dump.has_psp = true;
+    } else if (reg == FORMAT_MSP) {
+        d->msp = value;
+        d->has_msp = true;
+    } else if (reg == FORMAT_EXC_RETURN) {
+        d->exc_return = value;
+    }
+    d->others++;
+}
+
+/* Whether a register that has the PC of the last exception is printed beside the PC itself, as debuggers do. */
+static bool is_old_epc(const struct dumps *d)
+{
+    return d->plain_pc && d->idle <= IDLE_BEHIND;
+}
+
+/* Once PC and SP are known, what is known stays, in lines without the PC: other registers are another thread's, or an
+ * SP is that of another stack. */
+static void set_register(struct scan *s, uint8_t reg, uint64_t value)
+{
+    struct dumps *d = s->d;
+    struct log_dump *dump = &d->dump;
+
+    s->took = true;
+    if (reg == FORMAT_EPC)
+        reg = is_old_epc(d) ? FORMAT_OTHER : REGISTER_PC;
+    else
+        d->plain_pc = d->plain_pc || reg == REGISTER_PC;
+    if (s->linked) {
+        d->has_linked = d->has_linked || reg == REGISTER_PC;
+        d->linked = reg == REGISTER_PC ? value : d->linked;
+        return;
+    }
+    if (reg != REGISTER_PC && is_set(dump, reg) && reg < FORMAT_PSP && dump->has_pc && dump->has_sp && !s->pc) {
+        s->ignored = true;
+        return;
+    }
+    s->set = true;
+    d->registers += !is_set(dump, reg);
+    if (reg == REGISTER_PC) {
+        dump->pc = d->moved = value;
+        dump->has_pc = d->has_moved = s->pc = true;
+    } else if (reg == FORMAT_SP) {
+        dump->sp = value;
+        dump->has_sp = true;
+    } else if (reg == FORMAT_FP) {
+        dump->fp = value;
+        dump->has_fp = true;
+    } else if (reg == FORMAT_RA) {
+        dump->ra = value;
+        dump->has_ra = true;
+    } else if (reg < LOG_REGISTERS) {
+        dump->value[reg] = value;
+        dump->known[reg] = true;
+    } else {
+        set_other(d, reg, value);
+    }
+}
+
+/* The end of the word at AT. "r  12" is one name, as some print it. */
+static size_t end_of_name(const struct scan *s, size_t at)
+{
+    size_t i = at;
+
+    while (text_is_of_a_word(s->text[i]))
+        i++;
+    return i;
+}
+
+/* "r  12" and "r[12]" for the name "r12": its size, or 0. */
+static size_t spaced_name(const struct scan *s, size_t at, char *name)
+{
+    const bool bracket = at + 1 < s->size && s->text[at + 1] == '[';
+    const size_t digits = bracket ? at + 2 : skip_spaces(s, at + 1);
+    size_t i = digits;
+
+    if ((s->text[at] != 'r' && s->text[at] != 'x') || digits == at + 1)
+        return 0;
+    while (s->text[i] >= '0' && s->text[i] <= '9' && i < digits + 2)
+        i++;
+    if (i == digits || text_is_of_a_word(s->text[i]) || (bracket && s->text[i] != ']'))
+        return 0;
+    name[0] = s->text[at];
+    memcpy(name + 1, s->text + digits, i - digits);
+    name[1 + i - digits] = '\0';
+    return i + bracket - at;
+}
+
+/* The end of a name between AT and END, or behind the bracket that closes behind it: "(ra   ) = ". */
+static size_t behind_bracket(const struct scan *s, size_t at, size_t end)
+{
+    const char open = at > 0 ? s->text[at - 1] : '\0', close = open == '[' ? ']' : open == '(' ? ')' : '\0';
+    const size_t i = skip_spaces(s, end);
+
+    return close != '\0' && s->text[i] == close ? i + 1 : end;
+}
+
+/* Whether another PC is that of another frame: PC and SP are known, or the PC alone, as the new one then is. */
+static bool has_frame(const struct dumps *d)
+{
+    return d->dump.has_pc && (d->dump.has_sp || d->registers == 1);
+}
+
+/* A register of a line that is not taken yet: that the PC comes again with another value, or another register than SP,
+ * which several stacks of one dump have. */
+static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
+{
+    const struct log_dump *dump = &s->d->dump;
+
+    if (reg == FORMAT_EPC)
+        reg = is_old_epc(s->d) ? FORMAT_OTHER : REGISTER_PC;
+    s->looked += reg < FORMAT_OTHER;
+    if (reg == REGISTER_PC && !s->linked && has_frame(s->d) && value != dump->pc)
+        s->pc = true;
+    if (reg < FORMAT_PSP && reg != FORMAT_SP && is_set(dump, reg))
+        s->took = true;
+}
+
+/* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
+static size_t take_name(struct scan *s, size_t at, bool take)
+{
+    const struct formats *f = s->d->formats;
+    const struct format_name *found;
+    size_t end = end_of_name(s, at), spaced;
+    struct number n;
+    char name[4];
+
+    spaced = spaced_name(s, at, name);
+    found = spaced > 0 ? formats_find(f, name, strlen(name), s->d->cpu, s->text)
+                       : formats_find(f, s->text + at, end - at, s->d->cpu, s->text);
+    if (spaced > 0 && found != NULL)
+        end = at + spaced;
+    if (!take_value(s, behind_bracket(s, at, end), &n))
+        return end;
+    if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
+        const size_t second = end + 1, behind = end_of_name(s, second);
+
+        found = formats_find(f, s->text + second, behind - second, s->d->cpu, s->text);
+    }
+    if (!take)
+        look_at_register(s, found != NULL ? found->reg : FORMAT_OTHER, n.value);
+    else if (found != NULL)
+        set_register(s, found->reg, n.value);
+    else if (formats_find(f, s->text + at, end - at, UINT32_MAX, s->text) != NULL)
+        s->d->foreign++;
+    else if (n.digits >= 8)
+        s->d->unknown++;
+    return n.end;
+}
+
+/* Where TEXT ends, which stands at AT; "*" in it is any text, as short as can be. Returns 0 if it does not. */
+static size_t match_phrase(const struct scan *s, size_t at, const char *text)
+{
+    bool any = false;
+    size_t i = at, size;
+
+    for (;; text += size + 1) {
+        size = strcspn(text, "*");
+        while (any && s->text[i] != '\0' && strncmp(s->text + i, text, size) != 0)
+            i++;
+        if (strncmp(s->text + i, text, size) != 0)
+            return 0;
+        i += size;
+        if (text[size] == '\0')
+            return i;
+        any = true;
+    }
+}
+
+/* A register whose name is more than a word; its number may stand in the next line. Returns where it ends, or AT, also
+ * if other registers may stand between. */
+static size_t take_phrase(struct scan *s, size_t at, bool take)
+{
+    const struct formats *f = s->d->formats;
+    struct number n;
+    size_t i, end;
+    bool sign;
+
+    for (i = 0; i < f->num_texts; i++) {
+        const struct format_text *t = &f->texts[i];
+
+        if (t->kind != FORMAT_REGISTER || (t->cpus & s->d->cpu) == 0)
+            continue;
+        end = match_phrase(s, at, t->text);
+        if (end == 0)
+            continue;
+        if (take && s->text[end] == '\0' && t->text[strlen(t->text) - 1] == '(')
+            s->d->pending = (uint8_t)(t->reg + 1);
+        if (!find_value(s, end, &n, &sign) || !(n.prefixed || n.digits >= 8 || hex_of(s->text[n.at]) <= 9))
+            continue;
+        if (take)
+            set_register(s, t->reg, n.value);
+        else
+            look_at_register(s, t->reg, n.value);
+        return strchr(t->text, '*') != NULL ? at : n.end;
+    }
+    return at;
+}
+
+/* Whether the numbers of registers are decimal, as Rust prints a structure: one is too long to be hexadecimal; or none
+ * has 0x, zeros before it, the size of a word, or a letter, although so many digits that are not 0 would have some. */
+static bool has_decimal(const struct scan *s)
+{
+    enum { ENOUGH = 16 };
+    size_t i, end, digits, sum = 0;
+    bool hex = false;
+
+    for (i = 0; i<s->size; i = end> i ? end : i + 1) {
+        end = end_of_name(s, i);
+        if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL ||
+            (s->text[end] != ':' && s->text[end] != '='))
+            continue;
+        end = skip_spaces(s, end + 1);
+        digits = strspn(s->text + end, "0123456789");
+        if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
+            return true;
+        hex = hex || text_is_of_a_word(s->text[end + digits]) || (digits > 1 && s->text[end] == '0') ||
+              digits == 8 || digits == 16;
+        for (; digits > 0; digits--)
+            sum += s->text[end + digits - 1] != '0';
+    }
+    return !hex && sum >= ENOUGH;
+}
+
+/* Takes the registers of the line; or only asks whether one is there that is known already. */
+static void scan_registers(struct scan *s, bool take)
+{
+    size_t i = 0, end;
+
+    while (i < s->size) {
+        if (!is_space(s->text[i]) && !text_is_of_a_word(s->text[i])) {
+            end = take_phrase(s, i, take);
+            i = end > i ? end : i + 1;
+            continue;
+        }
+        if (is_space(s->text[i]) || (i > 0 && text_is_of_a_word(s->text[i - 1]))) {
+            i++;
+            continue;
+        }
+        end = take_phrase(s, i, take);
+        if (end == i && hex_of(s->text[i]) >= 0 && hex_of(s->text[i]) <= 9)
+            end = end_of_name(s, i);
+        if (end == i)
+            end = take_name(s, i, take);
+        i = end > i ? end : i + 1;
+    }
+}
+
+/* ---- Words of a stack ------------------------------------------------------------------------------------------ */
+
+/* Bytes of the word N of a line: as many as its digits, or those of an address. */
+static unsigned word_size(const struct dumps *d, const struct number *n, bool all_short)
+{
+    if (n->digits == 16)
+        return 8;
+    return n->digits == 8 && (all_short || !n->prefixed) ? 4 : d->word;
+}
+
+static bool are_words(const struct number *list, unsigned num)
+{
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        if (list[i].digits != 8 && list[i].digits != 16 && !list[i].prefixed)
+            return false;
+    return num > 0;
+}
+
+static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
+{
+    bool all_short = true;
+    uint8_t bytes[8];
+    unsigned i, size;
+
+    for (i = 0; i < num; i++)
+        all_short = all_short && list[i].digits == 8;
+    for (i = 0; i < num; i++) {
+        size = word_size(d, &list[i], all_short);
+        store_number(bytes, size, d->big, list[i].value);
+        add_bytes(d, addr, bytes, size);
+        addr += size;
+    }
+    return addr;
+}
+
+/* Only spaces, signs, and the words that lines of a stack have stand between FROM and TO. */
+static bool is_blank(const struct scan *s, size_t from, size_t to)
+{
+    static const char *const words[] = {"data", "value", "word", "content"};
+    size_t end, i;
+
+    for (; from<to; from = end> from ? end : from + 1) {
+        for (end = from; end < to && text_is_of_a_word(s->text[end]);)
+            end++;
+        if (s->text[from] == '<') { /* the name of a place */
+            while (end < to && s->text[end] != '>')
+                end++;
+            continue;
+        }
+        for (i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (end - from == strlen(words[i]) && memcmp(s->text + from, words[i], end - from) == 0)
+                break;
+        if (end > from && i == sizeof words / sizeof words[0])
+            return false;
+    }
+    return true;
+}
+
+/* Whether what stands from AT on, to the end of the line, is no more than a character for each of SIZE bytes, behind
+ * two spaces or in bars. */
+static bool are_characters(const struct scan *s, size_t at, size_t size)
+{
+    const size_t from = skip_spaces(s, at);
+
+    return (from >= at + 2 || s->text[from] == '|') && s->size - from <= size + 2;
+}
+
+/* Whether nothing but numbers follows AT, and perhaps the same bytes as characters. */
+static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num)
+{
+    unsigned i;
+    size_t size = 0;
+
+    for (i = 0; i < num; i++) {
+        if (!is_blank(s, at, list[i].at))
+            return false;
+        at = list[i].end;
+        size += list[i].digits / 2;
+    }
+    return is_blank(s, at, s->size) || are_characters(s, at, size);
+}
+
+static bool is_near(uint64_t sp, uint64_t addr)
+{
+    return addr >= sp ? addr - sp < NEAR_ABOVE : sp - addr <= NEAR_BELOW;
+}
+
+static bool is_near_sp(const struct dumps *d, uint64_t addr)
+{
+    const struct log_dump *dump = &d->dump;
+
+    return addr % 4 == 0 && ((dump->has_sp && is_near(dump->sp, addr)) ||
+                             (!dump->has_sp && dump->has_psp && is_near(dump->psp, addr)) ||
+                             (!dump->has_sp && d->has_msp && is_near(d->msp, addr)));
+}
+
+/* Bytes of two digits: "20001f40  00 11 22 ..", behind an address, at least four. */
+static bool take_byte_line(struct scan *s, const struct number *addr)
+{
+    uint8_t bytes[32];
+    size_t at = skip_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
+    struct number n;
+
+    at += s->text[at] == '|';
+
+    while (count < sizeof bytes && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
+        bytes[count++] = (uint8_t)n.value;
+        at = n.end;
+    }
+    if (count < 4 || (count & 3) != 0)
+        return false;
+    add_bytes(s->d, addr->value, bytes, count);
+    return true;
+}
+
+/* How far behind SP the next word lies if the last ones, from SP on, have no gap. */
+static uint64_t next_distance(const struct dumps *d)
+{
+    return (d->run_size > 0 ? d->run_addr + d->run_size : d->dump.sp) - d->dump.sp;
+}
+
+/* Whether N is VALUE, in decimal perhaps, as people count. */
+static bool is_count(const struct scan *s, const struct number *n, uint64_t value)
+{
+    char *end;
+    const uint64_t decimal = strtoull(s->text + n->at, &end, 10);
+
+    return n->value == value || (!n->prefixed && decimal == value && end == s->text + n->end);
+}
+
+/* Where the distance from SP stands in "sp+10", "[sp + 0x10]", "sp[16]", "stack[4]"; 0: nowhere. *ARRAY: it is in
+ * brackets of its own. */
+static size_t find_index(const struct scan *s, bool *array)
+{
+    static const char *const names[] = {"sp", "stack"};
+    const char *p;
+    size_t i, at;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (p = strstr(s->text, names[i]); p != NULL; p = strstr(p + 1, names[i])) {
+            at = skip_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
+            *array = s->text[at] == '[';
+            if (*array || s->text[at] == '+')
+                return skip_spaces(s, at + 1);
+        }
+    return 0;
+}
+
+/* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. Which of them, and
+ * whether it is decimal, is known where it goes on behind the words that have come. */
+static bool take_index_line(struct scan *s)
+{
+    struct dumps *d = s->d;
+    const uint64_t next = next_distance(d);
+    struct number index, list[MOST_NUMBERS];
+    uint64_t distance = next;
+    bool array = false;
+    const size_t from = find_index(s, &array);
+    unsigned num;
+
+    if (from == 0 || !d->dump.has_sp || !take_hex(s, from, &index))
+        return false;
+    if (!array && (index.prefixed || index.value < 10))
+        distance = index.value;
+    else if (!is_count(s, &index, next) && !(array && is_count(s, &index, next / d->word)))
+        return false;
+    num = find_numbers(s, index.end, list, 8);
+    if (!are_words(list, num) || !only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
+        return false;
+    (void)add_words(d, d->dump.sp + distance, list, num);
+    return true;
+}
+
+/* Whether a line of NUM numbers without ":" may be an address and words: as many as a power of two; or one word, where
+ * the last line's words end. */
+static bool may_be_words(const struct dumps *d, uint64_t addr, unsigned num)
+{
+    return num > 2 ? ((num - 1) & (num - 2)) == 0
+                   : num == 2 && d->follow && addr == (has_words(d) ? d->run_addr + d->run_size : d->dump.sp);
+}
+
+/* "ADDRESS WORD": of the stack, if the line before is one, too, and they lie side by side. Other lines of two numbers
+ * are frames, which have an SP and a PC. */
+static bool take_pair(struct scan *s, const struct number *addr, const struct number *word)
+{
+    struct dumps *d = s->d;
+    const struct number before = {.value = d->pair_word, .digits = word->digits, .prefixed = word->prefixed};
+    const uint64_t last = d->pair;
+    const bool had = d->has_pair;
+
+    d->has_pair = is_near_sp(d, addr->value) && (word->digits == 2 * d->word || word->prefixed) &&
+                  is_blank(s, addr->end, word->at);
+    d->pair = addr->value;
+    d->pair_word = word->value;
+    if (!had || !d->has_pair || (addr->value != last + d->word && addr->value + d->word != last))
+        return false;
+    (void)add_words(d, last, &before, 1);
+    (void)add_words(d, addr->value, word, 1);
+    return true;
+}
+
+/* Whether AT, where an address ends, says that words follow. */
+static bool is_behind_address(const struct scan *s, size_t at)
+{
+    size_t i = skip_spaces(s, at);
+
+    i = skip_spaces(s, i + (s->text[i] == ']' || s->text[i] == ')'));
+    if (s->text[i] == '<' && strchr(s->text + i, '>') != NULL)
+        i = skip_spaces(s, (size_t)(strchr(s->text + i, '>') - s->text) + 1);
+    return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
+}
+
+/* How many of the NUM numbers at LIST are left of an address near SP and a word, behind which a name stands, whose
+ * distance is a number, too: "leaf+0x4". */
+static unsigned before_name(const struct scan *s, const struct number *list, unsigned num)
+{
+    const bool named = num > 2 && is_near_sp(s->d, list[0].value) && is_blank(s, list[0].end, list[1].at) &&
+                       !is_blank(s, list[1].end, list[2].at);
+
+    return named ? 2 : num;
+}
+
+/* Takes a distance between an address and its words out of the NUM numbers at LIST: "ADDRESS|+0x0010: WORD", as gef
+ * prints. Returns how many are left. */
+static unsigned without_distance(const struct scan *s, struct number *list, unsigned num)
+{
+    if (num < 3 || s->text[list[1].at - 1] != '+' || s->text[list[1].end] != ':' ||
+        !is_blank(s, list[0].end, list[1].at))
+        return num;
+    list[0].end = list[1].end;
+    memmove(list + 1, list + 2, (num - 2) * sizeof *list);
+    return num - 1;
+}
+
+/* "ADDRESS: WORD...". Without ":" the address must be near SP. */
+static bool take_word_line(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    unsigned num = without_distance(s, list, find_numbers(s, 0, list, 8));
+    bool near, marked, behind;
+
+    if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
+        return false;
+    num = before_name(s, list, num);
+    behind = is_behind_address(s, list[0].end);
+    if (s->d->top && !s->d->dump.has_sp && behind && num > 1)
+        set_register(s, FORMAT_SP, list[0].value);
+    near = is_near_sp(s->d, list[0].value);
+    if ((near || behind) && take_byte_line(s, &list[0]))
+        return true;
+    marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
+    if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
+        return true;
+    s->d->has_pair = s->d->has_pair && num == 2;
+    if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
+        !(only_numbers(s, list[0].end, list + 1, num - 1) ||
+          (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
+        return false;
+    (void)add_words(s->d, list[0].value, list + 1, num - 1);
+    return true;
+}
+
+/* Whether N, at AT, stands as a distance does: "0010:", "+10", "[16]". */
+static bool is_distance(const struct scan *s, size_t at, const struct number *n)
+{
+    const char before = at > 0 ? s->text[at - 1] : ' ', behind = s->text[n->end];
+
+    return before == '+' || (before == '[' && behind == ']') || (before == ' ' && n->digits > 1 && behind == ':');
+}
+
+/* "0010: WORD...", "+10 WORD..." or bytes: a distance from SP that is as many bytes as have come. */
+static bool take_distance_line(struct scan *s)
+{
+    struct dumps *d = s->d;
+    const uint64_t next = next_distance(d);
+    struct number first = {0}, list[MOST_NUMBERS];
+    size_t at = 0;
+    unsigned num;
+
+    while (at < s->size && !((at == 0 || strchr(" +[", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
+                             is_distance(s, at, &first)))
+        at++;
+    if (!d->dump.has_sp || at == s->size || !is_count(s, &first, next))
+        return false;
+    first.value = d->dump.sp + next;
+    num = find_numbers(s, first.end, list, 8);
+    if (!are_words(list, num) || !only_numbers(s, first.end, list, num))
+        return take_byte_line(s, &first);
+    (void)add_words(d, first.value, list, num);
+    return true;
+}
+
+/* A line that ends with an address near SP and ":": the words of the next lines lie there. */
+static bool take_heading(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num != 1 || !is_near_sp(s->d, list[0].value) || list[0].end + 1 != s->size || s->text[list[0].end] != ':')
+        return false;
+    s->d->follow = s->d->headed = true;
+    s->d->columns = 0;
+    s->d->next = list[0].value;
+    return true;
+}
+
+/* The last digits of the address of words that have a heading stand before them: words that were left out are passed
+ * over. Returns false if they do not go on from there. */
+static bool pass_to_key(struct scan *s, size_t at)
+{
+    enum { KEY = 4, MOST_LEFT_OUT = 1024 };
+    struct dumps *d = s->d;
+    struct number key;
+    size_t end = at;
+    uint64_t left_out;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    if (end < KEY || (end > KEY && !is_space(s->text[end - KEY - 1])) || !take_hex(s, end - KEY, &key) ||
+        key.digits != KEY || key.prefixed)
+        return true;
+    left_out = (key.value - d->next) & 0xffff;
+    if (left_out >= MOST_LEFT_OUT || left_out % 4 != 0)
+        return false;
+    d->next += left_out;
+    return true;
+}
+
+/* Whether the first of two numbers is a distance: the lines count, by words. Where it is as long as a word, it may be
+ * one, and the second line tells. */
+static bool is_counted(struct dumps *d, const struct number *first)
+{
+    const uint64_t so_far = d->next - d->first;
+
+    if (first->digits < 2 * d->word ? first->value == so_far : so_far == 2 * d->word && first->value == d->word) {
+        d->run_size = 0;
+        return true;
+    }
+    return false;
+}
+
+/* Takes a line of words that have no address: from d->next on. What may be an address and a word, or words, is not
+ * taken, nor is what follows it: where that lies would be a guess. */
+static bool take_bare(struct scan *s)
+{
+    enum { LEAST = 2 };
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
+        is_behind_address(s, list[0].end))
+        return false;
+    if (d->columns == 0)
+        d->first = d->next;
+    if ((num == LEAST && is_counted(d, &list[0])) ||
+        (list[0].at > 0 && strchr("+[", s->text[list[0].at - 1]) != NULL) ||
+        (d->headed && !pass_to_key(s, list[0].at)))
+        d->follow = false;
+    if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
+        d->follow = false;
+    if (num == LEAST && is_near_sp(d, list[0].value))
+        d->follow = false;
+    if (!d->follow)
+        return false;
+    d->columns = d->columns > 0 ? d->columns : num;
+    d->next = add_words(d, d->next, list, num);
+    return true;
+}
+
+/* Words behind the address that a text has named: "de00:" and columns of the addresses that end so; or words alone. */
+static bool take_following(struct scan *s)
+{
+    enum { KEY = 4 };
+    struct number list[MOST_NUMBERS], key;
+    unsigned num;
+    size_t at = 0;
+
+    while (at < s->size && !(hex_of(s->text[at]) >= 0 && (at == 0 || is_space(s->text[at - 1])) &&
+                             take_hex(s, at, &key) && key.digits == KEY && s->text[key.end] == ':'))
+        at++;
+    if (at < s->size) {
+        num = find_numbers(s, key.end, list, 8);
+        if (!are_words(list, num))
+            return false;
+        (void)add_words(s->d,
+                        (s->d->next & ~UINT64_C(0xffff)) + key.value +
+                            list[0].digits / 2 * ((list[0].at - key.end - 2) / (list[0].digits + 1)),
+                        list, num);
+        return true;
+    }
+    return take_bare(s);
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------------------------- */
+
+static size_t add_named(struct named_address *list, size_t num, uint64_t addr, bool is_return)
+{
+    if (num < DUMPS_NAMED)
+        list[num++] = (struct named_address){addr, 0, is_return};
+    return num;
+}
+
+/* The addresses from AT on. Of a pair, "PC:SP", the first one. */
+static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct named_address *list, size_t num)
+{
+    struct number numbers[MOST_NUMBERS];
+    unsigned found = find_numbers(s, at, numbers, 6), i;
+
+    for (i = 0; i < found; i++)
+        if (numbers[i].at == 0 || s->text[numbers[i].at - 1] != ':' || i == 0 ||
+            numbers[i - 1].end + 1 != numbers[i].at)
+            num = add_named(list, num, numbers[i].value,
+                            are_returns && !(s->d->dump.has_pc && numbers[i].value == s->d->dump.pc));
+    return num;
+}
+
+/* Whether SIGN stands before the number at AT. */
+static bool is_behind(const struct scan *s, size_t at, char sign, size_t *where)
+{
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    *where = at > 0 ? at - 1 : 0;
+    return at > 0 && s->text[at - 1] == sign;
+}
+
+/* Whether the number at AT has the name of a register that is none of a return address: "mtval=". */
+static bool is_of_another(const struct scan *s, size_t at)
+{
+    static const char *const names[] = {"lr", "ra", "pc", "ip", "ret"};
+    size_t end, from, i;
+
+    if (!is_behind(s, at, '=', &end))
+        return false;
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
+        from--;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
+            return false;
+    return true;
+}
+
+/* Whether the name before the number at AT says that it is an address of code: "eip f0100a62", "lr: 0x8000123". */
+static bool is_named_code(const struct scan *s, size_t at)
+{
+    static const char *const names[] = {"lr", "ra", "pc", "ip", "eip", "rip"};
+    size_t end, from, i;
+
+    for (end = at; end > 0 && strchr(" :=([", s->text[end - 1]) != NULL;)
+        end--;
+    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
+        from--;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the FOUND numbers at NUMBERS are left if the last one has to be the address: no distance behind it ("+
+ * 0x12"), no SP in brackets ("0x1234 (0x5678)"), no arguments where a name says which number it is. */
+static unsigned last_address(const struct scan *s, const struct number *numbers, unsigned found)
+{
+    unsigned i;
+    size_t where;
+
+    for (i = found; i > 0; i--)
+        if (is_named_code(s, numbers[i - 1].at))
+            return i;
+    while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where))
+        found--;
+    if (found > 1 && s->text[numbers[found - 1].at - 1] == '(' && s->text[numbers[found - 1].end] == ')' &&
+        numbers[found - 2].end + 2 == numbers[found - 1].at)
+        found--;
+    return found;
+}
+
+/* Whether nothing but numbers in hexadecimal stand from AT on. */
+static bool are_all_numbers(const struct scan *s, size_t at)
+{
+    struct number n;
+
+    for (; at < s->size && take_hex(s, at, &n); at = skip_spaces(s, n.end))
+        continue;
+    return at == s->size;
+}
+
+/* A line of a list: a number first, or "#" and one; and an address at its end, or behind its number. Or addresses
+ * alone. */
+static size_t take_list_line(struct scan *s, struct named_address *list, size_t num)
+{
+    struct number numbers[MOST_NUMBERS];
+    unsigned found = find_numbers(s, 0, numbers, 8), i;
+
+    if (strstr(s->text, "+0x") != NULL && !(found > 0 && s->text[numbers[found - 1].at - 1] == '[' &&
+                                            s->text[numbers[found - 1].end] == ']' && numbers[found - 1].prefixed))
+        return num; /* "name+0x12/0x34", which is more than an address */
+    if (found > 1 && are_all_numbers(s, numbers[0].at)) {
+        for (i = 0; i < found; i++)
+            num = add_named(list, num, numbers[i].value, true);
+        s->took = true;
+        return num;
+    }
+    found = last_address(s, numbers, found);
+    if (found == 0 || is_of_another(s, numbers[found - 1].at)) {
+        if (strncmp(s->text + skip_spaces(s, 0), "at ", 3) == 0) /* a file and a line */
+            return num;
+        s->d->list = s->d->list && (s->size == 0 || (found == 0 && strstr(s->text, "trace") != NULL));
+        return num;
+    }
+    s->took = true;
+    if (strncmp(s->text + skip_spaces(s, 0), "code", 4) == 0)
+        return num;
+    return add_named(list, num, numbers[found - 1].value,
+                     !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
+}
+
+/* A line of frames: its first number is the address. A line without a number ends them; before the first one there may
+ * be some. */
+static size_t take_first_number(struct scan *s, struct named_address *list, size_t num)
+{
+    struct number numbers[MOST_NUMBERS];
+    const bool has = find_numbers(s, 0, numbers, 8) > 0 && fits(s->d, numbers[0].value);
+
+    if (has)
+        num = add_named(list, num, numbers[0].value, s->d->framed);
+    s->took = has;
+    s->d->frames = has || (!s->d->framed && s->d->behind_heading < IDLE_BEHIND);
+    s->d->behind_heading++;
+    s->d->framed = has;
+    return num;
+}
+
+/* The number of a frame at *AT, which is then behind it and a ":". Returns -1 if none stands there. */
+static int take_frame_number(const struct scan *s, size_t *at)
+{
+    size_t i = *at;
+    int number = 0;
+
+    for (; s->text[i] >= '0' && s->text[i] <= '9' && i < *at + 4; i++)
+        number = 10 * number + (s->text[i] - '0');
+    if (i == *at || strchr(": \t", s->text[i]) == NULL)
+        return -1;
+    *at = skip_spaces(s, i + (s->text[i] == ':'));
+    return number;
+}
+
+/* "1   IMAGE   0x... NAME + 12", as macOS prints frames, and "1: 0x... - NAME", as Rust does, at AT, behind the number.
+ * Returns whether N is the address. */
+static bool take_numbered(const struct scan *s, size_t at, struct number *n)
+{
+    const char *address = strstr(s->text + at, "0x");
+    const char *behind;
+    bool plus;
+
+    if (address == NULL || !take_hex(s, (size_t)(address - s->text), n) || n->digits < 6)
+        return false;
+    if (n->at == at || s->text[at - 1] == ':' || s->text[at - 2] == ':') /* no time: "12:34:56" */
+        return n->at == at && strncmp(s->text + n->end, " - ", 3) == 0;
+    behind = strstr(s->text + n->end, " + ");
+    plus = behind != NULL && behind[3] >= '0' && behind[3] <= '9';
+    return plus && n->at > at + 1 && is_space(s->text[n->at - 1]) && strchr(" \t", s->text[n->at - 2]) != NULL;
+}
+
+/* Whether glibc has printed the line: "FILE(NAME+0x12) [0x...]", and N is its address. */
+static bool take_bracketed(const struct scan *s, struct number *n)
+{
+    const char *open = strrchr(s->text, '[');
+    size_t at = open != NULL ? (size_t)(open - s->text) : 0, behind;
+
+    if (open == NULL || !take_hex(s, at + 1, n) || !n->prefixed || n->digits < 6 || s->text[n->end] != ']')
+        return false;
+    behind = skip_spaces(s, n->end + 1);
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    return at > 0 && s->text[at - 1] == ')' && strchr(s->text, '(') != NULL && s->text[behind] == '\0';
+}
+
+/* "#1  0x... in f ()", "bt#1: pc 0x...", "frame #1: 0x...", "Frame 1: f @ 0x...": as debuggers, sanitizers and kernels
+ * print frames. Takes one at AT: *IS_RETURN says whether N is a return address. An address behind "pc" has been made
+ * that of an instruction. */
+static bool take_frame_at(const struct scan *s, size_t at, struct number *n, bool *is_return)
+{
+    static const char *const before[] = {"bt", "frame ", "#"};
+    const char *sign;
+    bool is_frame = false, is_pc;
+    size_t i;
+    int number;
+
+    for (i = 0; i < sizeof before / sizeof before[0]; i++)
+        if (strncmp(s->text + at, before[i], strlen(before[i])) == 0) {
+            is_frame = i > 0;
+            at += strlen(before[i]);
+        }
+    number = take_frame_number(s, &at);
+    *is_return = number > 0;
+    if (number < 0 || !is_frame)
+        return number >= 0 && take_numbered(s, at, n);
+    is_pc = strncmp(s->text + at, "pc ", 3) == 0;
+    sign = strstr(s->text + at, " @ 0x");
+    if (sign != NULL)
+        at = (size_t)(sign - s->text) + 3;
+    *is_return = number > 0 && !is_pc;
+    return take_hex(s, at + (is_pc ? 3 : 0), n) && (n->prefixed ? n->digits >= 6 : is_pc && n->digits >= 8);
+}
+
+/* A frame may stand behind what a log puts before its lines. */
+static size_t take_frame_line(struct scan *s, struct named_address *list, size_t num)
+{
+    struct number n;
+    bool is_return;
+    size_t at;
+
+    for (at = 0; at < s->size; at++)
+        if (!is_space(s->text[at]) && (at == 0 || is_space(s->text[at - 1])) &&
+            take_frame_at(s, at, &n, &is_return))
+            return add_named(list, num, n.value, is_return);
+    return take_bracketed(s, &n) ? add_named(list, num, n.value, true) : num;
+}
+
+/* "PC 0x... (0xBASE+0xOFFSET) [ 0] NAME": frames of EDK II, whose images begin at BASE. */
+static size_t take_based_line(struct scan *s, struct named_address *list, size_t num)
+{
+    const char *paren = strstr(s->text, " (0x");
+    struct number pc, base, offset;
+    const size_t at = paren != NULL ? (size_t)(paren - s->text) + 2 : 0;
+
+    if (paren == NULL || strncmp(s->text + skip_spaces(s, 0), "pc 0x", 5) != 0 ||
+        !take_hex(s, skip_spaces(s, 0) + 3, &pc) || !take_hex(s, at, &base) || s->text[base.end] != '+' ||
+        !take_hex(s, base.end + 1, &offset) || base.value + offset.value != pc.value)
+        return num;
+    num = add_named(list, num, pc.value, s->d->listed);
+    list[num - 1].base = base.value;
+    if (!s->d->has_base)
+        s->d->base = base.value;
+    s->d->has_base = s->d->listed = s->took = true;
+    return num;
+}
+
+/* Where TEXT of a format ends in the line; 0: the line does not have it. */
+static size_t find_text(const struct scan *s, const char *text)
+{
+    const char *found = strstr(s->text, text);
+    size_t at, end = 0;
+
+    if (found != NULL)
+        return (size_t)(found - s->text) + strlen(text);
+    for (at = 0; at < s->size && end == 0 && strchr(text, '*') != NULL; at++)
+        if (s->text[at] == text[0])
+            end = match_phrase(s, at, text);
+    return end;
+}
+
+/* What the texts of formats say of the line. */
+static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
+{
+    const struct formats *f = s->d->formats;
+    struct number numbers[MOST_NUMBERS];
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++) {
+        const struct format_text *t = &f->texts[i];
+        const size_t behind = (t->cpus & s->d->cpu) != 0 && t->kind != FORMAT_REGISTER ? find_text(s, t->text) : 0;
+
+        if (behind == 0)
+            continue;
+        s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
+        s->linked = s->linked || t->kind == FORMAT_LINKED;
+        s->d->list = s->d->list || (t->kind == FORMAT_LIST && find_numbers(s, behind, numbers, 6) == 0);
+        s->d->top = s->d->top || t->kind == FORMAT_TOP;
+        if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
+            num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
+        if (t->kind == FORMAT_FROM && find_numbers(s, behind, numbers, 8) > 0) {
+            s->d->follow = s->took = true;
+            s->d->columns = 0;
+            s->d->next = numbers[0].value;
+            s->d->headed = false;
+        }
+        if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
+            s->d->stack_said = true;
+            s->d->follow = s->took = true;
+            s->d->columns = 0;
+            s->d->next = s->d->dump.sp;
+            s->d->headed = false;
+        }
+        if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
+            s->d->has_base = true;
+            s->d->base = numbers[0].value;
+        }
+        if (t->kind == FORMAT_FRAMES) {
+            s->d->frames = true;
+            s->d->behind_heading = 0;
+        }
+        if (t->kind == FORMAT_UNREAD)
+            s->d->unread = t->said;
+        if (t->kind == FORMAT_MOVED && find_numbers(s, behind, numbers, 6) > 0) {
+            s->d->has_slide = true;
+            s->d->slide = numbers[0].value;
+        }
+    }
+    return num;
+}
+
+/* ---- Rows of registers ----------------------------------------------------------------------------------------- */
+
+/* What the register with DWARF number N is here. */
+static uint8_t row_register(const struct dumps *d, uint8_t n)
+{
+    const struct registers *r = abi_registers(d->abi);
+
+    if (abi_is_arm(d->abi) && n == 15)
+        return REGISTER_PC;
+    if (n == r->sp)
+        return FORMAT_SP;
+    if (r->link && n == r->ra)
+        return FORMAT_RA;
+    return n == r->fp && !abi_is_arm(d->abi) ? (uint8_t)FORMAT_FP : n;
+}
+
+/* Numbers alone from AT on: registers from the one that d->row says. */
+static bool take_row(struct scan *s, size_t at, bool take)
+{
+    enum { NUM_ROW = 16 };
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, at, list, 8);
+    unsigned i;
+
+    if (num < 2 || !are_words(list, num) || !only_numbers(s, at > 0 ? at : list[0].at, list, num))
+        return false;
+    for (i = 0; i < num && s->d->row <= NUM_ROW; i++) {
+        const uint8_t reg = row_register(s->d, (uint8_t)(s->d->row - 1));
+
+        if (take)
+            set_register(s, reg, list[i].value);
+        else
+            look_at_register(s, reg, list[i].value);
+        s->d->row++;
+    }
+    if (s->d->row > NUM_ROW)
+        s->d->row = 0;
+    return true;
+}
+
+/* A line with registers that have no names, or one of those behind it. */
+static bool take_rows(struct scan *s, bool take)
+{
+    const struct formats *f = s->d->formats;
+    const uint8_t before = s->d->row;
+    bool taken = false;
+    size_t i;
+
+    for (i = 0; i < f->num_texts && s->d->abi != 0 && !taken; i++) {
+        const struct format_text *t = &f->texts[i];
+        const char *found = t->kind == FORMAT_ROW && (t->cpus & s->d->cpu) != 0 ? strstr(s->text, t->text) : NULL;
+
+        if (found == NULL || (found > s->text && text_is_of_a_word(found[-1])))
+            continue;
+        s->d->row = (uint8_t)(t->reg + 1);
+        taken = take_row(s, (size_t)(found - s->text) + strlen(t->text), take);
+    }
+    if (!taken) {
+        s->d->row = before;
+        taken = before != 0 && take_row(s, 0, take);
+    }
+    if (!taken || !take)
+        s->d->row = taken ? before : 0;
+    return taken;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
+
+static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t size)
+{
+    size_t i;
+
+    if (size > MOST_LINE)
+        return false;
+    memset(s, 0, sizeof *s);
+    s->d = d;
+    s->size = size;
+    for (i = 0; i < size; i++)
+        s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
+    s->decimal = has_decimal(s);
+    return true;
+}
+
+/* Words of a stack. With an address before them there is one number more than a power of two. */
+static bool take_lines(struct scan *s, bool follow)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+    const bool addressed = num > 0 && (is_behind_address(s, list[0].end) || (num > 2 && (num & (num - 1)) != 0) ||
+                                       (num == 2 && may_be_words(s->d, list[0].value, num)));
+
+    if (follow && take_distance_line(s))
+        return true;
+    if (follow && !addressed && take_following(s))
+        return true;
+    return take_word_line(s) || (follow && take_following(s));
+}
+
+/* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
+ * distance before them. */
+static bool has_bare_words(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 2 * s->d->word);
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        if (list[i].digits != 2 * s->d->word)
+            return false;
+    return num > 1 && only_numbers(s, list[0].at, list, num);
+}
+
+/* Whether addresses of the line are those that the image was linked to. */
+static bool is_linked(const struct scan *s)
+{
+    const struct formats *f = s->d->formats;
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++)
+        if (f->texts[i].kind == FORMAT_LINKED && strstr(s->text, f->texts[i].text) != NULL)
+            return true;
+    return false;
+}
+
+bool dumps_ends(struct dumps *d, const char *text, size_t size)
+{
+    struct scan s;
+
+    d->again = false;
+    if (d->registers == 0 && !has_words(d) && !d->begun && d->unknown == 0)
+        return false;
+    if (d->idle > (has_words(d) ? IDLE_BEHIND : IDLE_BEFORE))
+        return true;
+    if (d->list || !(has_words(d) || has_frame(d)) || !begin_scan(&s, d, text, size))
+        return false;
+    s.linked = is_linked(&s);
+    if (!take_rows(&s, false))
+        scan_registers(&s, false);
+    d->again = s.pc && (d->dump.has_sp || s.looked == 1 || d->caller);
+    return d->again || (s.took && has_words(d));
+}
+
+/* The number that stands alone in a line, of a register whose name is the end of the line before. */
+static bool take_pending(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const uint8_t reg = (uint8_t)(s->d->pending - 1);
+
+    if (s->d->pending == 0)
+        return false;
+    s->d->pending = 0;
+    if (find_numbers(s, 0, list, 8) != 1 || !only_numbers(s, list[0].at, list, 1))
+        return false;
+    set_register(s, reg, list[0].value);
+    return true;
+}
+
+size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_address *list)
+{
+    const bool list_follows = d->list, follow = d->follow, frames = d->frames;
+    const unsigned unknown = d->unknown;
+    struct scan s;
+    size_t num;
+
+    if (!begin_scan(&s, d, text, size))
+        return 0;
+    num = take_texts(&s, list, 0);
+    num = take_based_line(&s, list, num);
+    if (list_follows)
+        num = take_list_line(&s, list, num);
+    if (frames)
+        num = take_first_number(&s, list, num);
+    if (num == 0 && !(list_follows && s.took))
+        num = take_frame_line(&s, list, num);
+    d->listed = d->listed || num > 0;
+    if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
+        scan_registers(&s, true);
+        s.took = s.took || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
+        d->bare += !s.took && !d->stack_said && has_bare_words(&s);
+    }
+    d->taken = s.took || num > 0;
+    d->ignored = s.ignored && !s.set;
+    d->follow = d->follow && (s.took || s.size == 0 || d->idle < 2);
+    d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0);
+    if (d->unknown == unknown && !d->begun && d->registers == 0 && d->unknown < LOOK_UNKNOWN)
+        d->unknown = 0;
+    return num;
+}
+
+/* Whether "#0 ", "[0] ", "=>0 ", "0: " or "0# " stands where the line or a message begins. */
+static bool is_first_frame(const struct scan *s)
+{
+    size_t i, from;
+
+    for (i = 0; i + 1 < s->size; i++) {
+        const char before = i > 0 ? s->text[i - 1] : ' ', behind = s->text[i + 1];
+        const bool closed = behind == ':' || behind == ']' || behind == '#';
+
+        if (s->text[i] != '0' || text_is_of_a_word(before))
+            continue;
+        for (from = i; from > 0 && strchr("#[=> ", s->text[from - 1]) != NULL;)
+            from--;
+        if ((from == 0 || s->text[from - 1] == ':' || s->text[from - 1] == '|') &&
+            (closed || before == '#' || before == '>') && is_space(closed ? s->text[i + 2] : behind))
+            return true;
+    }
+    return false;
+}
+
+/* How many of the FOUND numbers at LIST stand before SIGN, behind which the arguments of a function follow; all, if
+ * none does. */
+static unsigned before_arguments(const struct scan *s, const char *sign, const struct number *list, unsigned found)
+{
+    const char *at = strstr(s->text, sign);
+
+    while (found > 1 && at != NULL && list[0].at < (size_t)(at - s->text) &&
+           list[found - 1].at > (size_t)(at - s->text))
+        found--;
+    return found;
+}
+
+size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct named_address *list, bool *first)
+{
+    struct number numbers[MOST_NUMBERS];
+    struct scan s;
+    unsigned found = 0, i;
+    size_t num = 0;
+
+    *first = false;
+    if (begin_scan(&s, d, text, size)) {
+        found = find_numbers(&s, 0, numbers, 8);
+        found = before_arguments(&s, " (", numbers, found);
+        found = before_arguments(&s, " : ", numbers, found);
+        *first = is_first_frame(&s);
+    }
+    for (i = 0; i < found; i++)
+        if (numbers[i].digits >= 6 && fits(d, numbers[i].value))
+            num = add_named(list, num, numbers[i].value, true);
+    return num;
+}
+
+/* ---- A whole dump ---------------------------------------------------------------------------------------------- */
+
+/* What a Cortex-M pushes: r0 to r3, r12, LR, PC, xPSR; with an FPU 18 words more, and one where SP was no multiple of
+ * 8. Handlers print these registers, and SP as it is behind them. */
+static bool is_pushed_at(const struct dumps *d, uint64_t addr)
+{
+    uint8_t bytes[12];
+
+    return log_dump_read((void *)&d->dump, addr + 20, bytes, sizeof bytes) &&
+           load_number(bytes, 4, d->big) == d->dump.ra &&
+           (load_number(bytes + 4, 4, d->big) & ~UINT64_C(1)) == (d->dump.pc & ~UINT64_C(1));
+}
+
+static void pop_exception(struct dumps *d)
+{
+    enum { BELOW = 256 /* bytes of a handler's own below what the CPU pushed */ };
+    struct log_dump *dump = &d->dump;
+    uint64_t at = dump->has_sp ? dump->sp : dump->psp;
+    uint8_t psr[4];
+
+    if (!dump->has_pc || !dump->has_ra)
+        return;
+    if (!(dump->has_sp && is_pushed_at(d, at)) && dump->has_psp)
+        at = dump->psp;
+    if (!dump->has_sp && d->has_msp && !(dump->has_psp && is_pushed_at(d, at)))
+        for (at = d->msp; at < d->msp + BELOW && !is_pushed_at(d, at); at += 4)
+            continue;
+    if (!is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr))
+        return;
+    dump->sp = at + 32 + (d->exc_return != 0 && (d->exc_return & 16) == 0 ? 72 : 0) +
+               ((load_number(psr, 4, d->big) >> 9 & 1) != 0 ? 4 : 0);
+    dump->has_sp = true;
+}
+
+static void finish_arm(struct dumps *d)
+{
+    struct log_dump *dump = &d->dump;
+
+    dump->exact = (dump->pc & 1) == 0;
+    log_dump_sort(dump);
+    if (d->abi == SFU_THUMB)
+        pop_exception(d);
+    dump_set_fp(dump);
+}
+
+bool dumps_finish(struct dumps *d)
+{
+    struct log_dump *dump = &d->dump;
+
+    flush_run(d);
+    dump->abi = d->abi;
+    dump->exact = true;
+    if (!dump->has_pc && d->has_linked) {
+        dump->pc = d->linked;
+        dump->has_pc = true;
+    }
+    if (abi_is_arm(d->abi))
+        finish_arm(d);
+    return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun)) ||
+           (!dump->has_pc && (dump->has_sp || dump->has_ra) && d->registers >= LOOK_KNOWN) ||
+           (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||
+           d->unknown >= LOOK_UNKNOWN;
+}
+
+void dumps_clear(struct dumps *d)
+{
+    struct dumps kept = *d;
+
+    log_dump_clear(&d->dump);
+    memset(d, 0, sizeof *d);
+    d->formats = kept.formats;
+    d->abi = kept.abi;
+    d->word = kept.word;
+    d->big = kept.big;
+    d->cpu = kept.cpu;
+    d->run = kept.run;
+    d->caller = kept.again;
+}
+
+void dumps_start(struct dumps *d, const struct formats *formats, uint8_t abi, unsigned word, bool big)
+{
+    memset(d, 0, sizeof *d);
+    d->formats = formats;
+    d->abi = abi;
+    d->word = word;
+    d->big = big;
+    d->cpu = formats_cpu(abi);
+}
+
+void dumps_free(struct dumps *d)
+{
+    log_dump_clear(&d->dump);
+    free(d->run);
+    memset(d, 0, sizeof *d);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Registers, words of stacks, and lists of calls in a log, as formats.txt describes them. Nothing in them is believed.
+ */
+#ifndef SFU_HOST_LOG_DUMPS_H
+#define SFU_HOST_LOG_DUMPS_H
+
+#include "formats.h"
+#include "log.h"
+
+enum { DUMPS_NAMED = 64 /* addresses of a line that get names */ };
+
+/* An address that a line lists. */
+struct named_address {
+    uint64_t addr, base; /* base: where its image begins; 0: not said */
+    bool is_return;      /* it is that of the instruction behind a call */
+};
+
+struct dumps {
+    const struct formats *formats;
+    uint8_t abi;   /* enum sfu_abi of the program; 0: none of sfu's */
+    unsigned word; /* bytes of its addresses */
+    bool big;      /* its byte order */
+    uint32_t cpu;  /* its bit in formats */
+    /* Of the dump that is open: */
+    struct log_dump dump;
+    bool begun;              /* a text that begins one has come */
+    bool listed;             /* calls have been listed */
+    unsigned registers;      /* how many are known */
+    unsigned foreign;        /* names of registers of other CPUs */
+    unsigned unknown;        /* names with a number that may be registers, in lines one behind the other */
+    unsigned others;         /* names of registers of this CPU of which nothing is needed */
+    unsigned idle;           /* lines since something was taken */
+    bool follow, list;       /* words of the stack follow; lines of a list of calls follow */
+    bool frames, framed;     /* lines of frames follow; the first of them has come */
+    unsigned behind_heading; /* lines since those were said to follow */
+    bool stack_said;         /* a text has said that the stack follows */
+    unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
+    unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
+    bool top;                /* the first word that has an address is at SP */
+    bool again, caller;      /* it ends where the PC of another frame is; it began there */
+    const char *unread;      /* what is said of a dump that is not read, or NULL */
+    bool taken;              /* the last line belongs to the dump, or is of a format, */
+    bool ignored;            /* and all its registers are another frame's */
+    uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
+    uint8_t pending;         /* the same, of one whose number stands alone in the next line */
+    bool headed;             /* a line that ended with their address came before the words that follow */
+    bool plain_pc;           /* the PC is not that of an exception that is said beside it */
+    uint64_t next;           /* where the words that follow lie, */
+    uint64_t first;          /* and the first of them */
+    uint64_t base;           /* where the image begins */
+    uint64_t slide;          /* how far it was moved */
+    uint64_t linked, moved;  /* PCs: as the image was linked, and where it ran */
+    bool has_base, has_slide, has_linked, has_moved;
+    uint64_t exc_return, msp;
+    bool has_msp;
+    uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
+    bool has_pair;
+    uint8_t *run; /* bytes of the stack, one behind the other, that are to be added; to be freed */
+    size_t run_size, run_room;
+    uint64_t run_addr;
+};
+
+/* Begins anew for a program of ABI, or if that is 0, one with addresses of WORD bytes. */
+void dumps_start(struct dumps *dumps, const struct formats *formats, uint8_t abi, unsigned word, bool big);
+
+/* Whether the dump that is open ends before the line of SIZE characters at TEXT, which is to be taken then. */
+bool dumps_ends(struct dumps *dumps, const char *text, size_t size);
+
+/* Takes that line. Returns how many addresses of it are to be named, at LIST. */
+size_t dumps_take(struct dumps *dumps, const char *text, size_t size, struct named_address *list);
+
+/* Sets LIST to the numbers of a line that are as long as addresses; returns how many there are. *FIRST: the line begins
+ * with the number 0, as the first frame of a list does. */
+size_t dumps_addresses(struct dumps *dumps, const char *text, size_t size, struct named_address *list, bool *first);
+
+/* Completes the dump, so that it can be unwound. Returns whether there is anything to be said of it. */
+bool dumps_finish(struct dumps *dumps);
+
+/* Forgets the dump. */
+void dumps_clear(struct dumps *dumps);
+
+/* Frees all. */
+void dumps_free(struct dumps *dumps);
+
+/* Adds SIZE bytes of a stack to DUMP: at least 8. Returns false if there are too many. */
+bool dump_add_memory(struct log_dump *dump, uint64_t addr, const uint8_t *bytes, size_t size);
+
+/* Sets the FP of a DUMP of 32-bit ARM by its registers. */
+void dump_set_fp(struct log_dump *dump);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool text_take(struct text *t, const char *word)
+{
+    size_t size = strlen(word);
+
+    if ((size_t)(t->end - t->p) < size || memcmp(t->p, word, size) != 0)
+        return false;
+    t->p += size;
+    return true;
+}
+
+bool text_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value)
+{
+    uint64_t sum = 0;
+    unsigned n = 0;
+
+    for (; n < most && t->p < t->end && digit(*t->p) >= 0 && (unsigned)digit(*t->p) < base; n++, t->p++)
+        sum = sum * base + (unsigned)digit(*t->p);
+    *value = sum;
+    return n >= least && (t->p == t->end || digit(*t->p) < 0);
+}
+
+bool text_number_to(struct text *t, char behind, uint64_t *value)
+{
+    if (!text_number(t, 16, 1, 16, value) || t->p == t->end || *t->p != behind)
+        return false;
+    t->p++;
+    return true;
+}
+
+bool text_decimal(struct text *t, uint64_t *value)
+{
+    uint64_t sum = 0;
+    const char *first = t->p;
+
+    for (; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++) {
+        unsigned d = (unsigned)digit(*t->p);
+
+        if (sum > (UINT64_MAX - d) / 10)
+            return false;
+        sum = sum * 10 + d;
+    }
+    *value = sum;
+    return t->p > first && (t->p == t->end || *t->p == ' ');
+}
+
+bool text_signed(struct text *t, int64_t *value)
+{
+    bool negative = text_take(t, "-");
+    uint64_t size;
+
+    if (!text_decimal(t, &size) || size > (uint64_t)INT64_MAX + negative)
+        return false;
+    *value = !negative ? (int64_t)size : size > INT64_MAX ? INT64_MIN : -(int64_t)size;
+    return true;
+}
+
+bool text_bytes(struct text *t, uint8_t *bytes, size_t *size, size_t room)
+{
+    *size = 0;
+    for (; t->end - t->p >= 2 && *size < room && digit(t->p[0]) >= 0 && digit(t->p[1]) >= 0; t->p += 2)
+        bytes[(*size)++] = (uint8_t)(digit(t->p[0]) << 4 | digit(t->p[1]));
+    return *size > 0 && t->p == t->end;
+}
+
+size_t text_word(struct text *t, const char **word)
+{
+    *word = t->p;
+    while (t->p < t->end && *t->p != ' ')
+        t->p++;
+    return (size_t)(t->p - *word);
+}
+
+bool text_name(struct text *t, char *to, size_t room)
+{
+    const char *word;
+    size_t size = text_word(t, &word);
+
+    if (size == 0 || size >= room)
+        return false;
+    memcpy(to, word, size);
+    to[size] = '\0';
+    return true;
+}
+
+/* The size of a sequence that sets colours, "[0;31m", at P; or 0. "[m" may be the beginning of a name. */
+static size_t colour_size(const char *p, const char *end)
+{
+    const char *q = p;
+
+    if (q == end || *q++ != '[')
+        return 0;
+    while (q < end && ((*q >= '0' && *q <= '9') || *q == ';'))
+        q++;
+    return q < end && *q == 'm' && q > p + 1 ? (size_t)(q - p) + 1 : 0;
+}
+
+/* The size of what follows an ESC, at P: "[", parameters and a letter; "]" up to BEL or ESC and a backslash; or one
+ * character, with those from 0x20 to 0x2f before it (ECMA-48, 5.3 to 5.6). */
+static size_t escape_size(const char *p, const char *end)
+{
+    const char *q = p;
+
+    if (q < end && *q == '[') {
+        for (q++; q < end && *q >= 0x20 && *q < 0x40;)
+            q++;
+    } else if (q < end && *q == ']') {
+        while (q < end && *q != '\a' && *q != '\033')
+            q++;
+        if (end - q >= 2 && *q == '\033')
+            q++;
+    } else {
+        while (q < end && *q >= 0x20 && *q < 0x30)
+            q++;
+    }
+    return (size_t)(q - p) + (q < end);
+}
+
+/* The size of what is no text at P; or 0. "^[", "\\033", "\\x1b" and "\\e" are how people and tools write an ESC. */
+static size_t noise_size(const char *p, const char *end)
+{
+    static const char *const written[] = {"^[", "\\033", "\\x1b", "\\x1B", "\\e", "\342\220\233"};
+    struct text t = {p, end};
+    size_t i, size;
+
+    if (*p == '\033')
+        return 1 + escape_size(p + 1, end);
+    for (i = 0; i < sizeof written / sizeof written[0]; i++) {
+        t.p = p;
+        size = text_take(&t, written[i]) ? colour_size(t.p, end) : 0;
+        if (size > 0)
+            return (size_t)(t.p - p) + size;
+    }
+    return colour_size(p, end);
+}
+
+size_t text_clean(char *line, size_t size)
+{
+    size_t from, to = 0, noise;
+
+    for (from = 0; from<size; from += noise> 0 ? noise : 1) {
+        noise = noise_size(line + from, line + size);
+        if (noise > 0)
+            continue;
+        if (line[from] == '\t')
+            line[to++] = ' ';
+        else if ((unsigned char)line[from] >= ' ' && line[from] != 0x7f)
+            line[to++] = line[from];
+    }
+    while (to > 0 && line[to - 1] == ' ')
+        to--;
+    return to;
+}
+
+bool text_is_of_a_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool text_is_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && text[0] != ' ';
+}
+
+const char *text_base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash != NULL ? slash + 1 : file;
+}
