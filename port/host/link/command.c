@@ -329,7 +329,18 @@ void command_read(struct command *command, char **list, size_t num)
 
 /* ---- For which CPU --------------------------------------------------------------------------------------------- */
 
-static void read_property(Elf *elf, struct target *target)
+static void read_property(Elf_Scn *scn, struct target *target)
+{
+    Elf_Data *data = elf_rawdata(scn, NULL);
+
+    if (target->property != NULL || data == NULL || data->d_size == 0 || data->d_buf == NULL)
+        return;
+    target->property = zeroed(data->d_size, 1);
+    memcpy(target->property, data->d_buf, data->d_size);
+    target->property_size = data->d_size;
+}
+
+static void read_notes(Elf *elf, struct target *target)
 {
     Elf_Scn *scn = NULL;
     size_t names;
@@ -339,15 +350,10 @@ static void read_property(Elf *elf, struct target *target)
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
         GElf_Shdr sh;
         const char *name = gelf_getshdr(scn, &sh) != NULL ? elf_strptr(elf, names, sh.sh_name) : NULL;
-        Elf_Data *data;
 
-        if (name == NULL || strcmp(name, ".note.gnu.property") != 0 || (data = elf_rawdata(scn, NULL)) == NULL ||
-            data->d_size == 0 || data->d_buf == NULL)
-            continue;
-        target->property = zeroed(data->d_size, 1);
-        memcpy(target->property, data->d_buf, data->d_size);
-        target->property_size = data->d_size;
-        return;
+        if (name != NULL && strcmp(name, ".note.gnu.property") == 0)
+            read_property(scn, target);
+        target->stack_note |= name != NULL && strcmp(name, ".note.GNU-stack") == 0;
     }
 }
 
@@ -361,7 +367,7 @@ static bool read_target(Elf *elf, struct target *target)
     target->data = header.e_ident[EI_DATA];
     target->machine = header.e_machine;
     target->flags = header.e_flags;
-    read_property(elf, target);
+    read_notes(elf, target);
     return true;
 }
 

@@ -36,6 +36,7 @@ struct target {
     uint32_t flags;
     uint8_t *property; /* .note.gnu.property, which the linker reduces to what all inputs have; or NULL */
     size_t property_size;
+    bool stack_note; /* .note.GNU-stack is there: linkers warn of inputs that do not have it where others do */
 };
 
 /* What is linked, by the first input that is an ELF file, or that the compiler makes of an empty source. Returns false

@@ -191,6 +191,8 @@ static struct writer make_object(const struct target *target, const struct room 
     parts[CONSTANTS].name = add_string(&strings, section);
     parts[STACK].name = add_string(&strings, ".note.GNU-stack");
     parts[PROPERTY].name = add_string(&strings, ".note.gnu.property");
+    if (!target->stack_note)
+        parts[STACK] = (struct part){0, SHT_NULL, 0, 0, 0, 0, 0, 1, 0};
     if (target->property == NULL)
         parts[PROPERTY] = (struct part){0, SHT_NULL, 0, 0, 0, 0, 0, 1, 0};
     parts[SYMBOLS].name = add_string(&strings, ".symtab");
