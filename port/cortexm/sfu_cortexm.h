@@ -100,6 +100,21 @@ int sfu_cortexm_unstack(const struct sfu_target *target, uint32_t exc_return, ui
 int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
                      const void *sframe_end, const void *low, const void *high);
 
+#ifdef SFU_START_H
+/* The same by the tables that sfu-link has made; PANIC gets what sfu_panic_share (sfu_start.h) gives: traces have
+ * names. */
+static inline int sfu_cortexm_start(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low,
+                                    const void *high)
+{
+    int code;
+    const struct sfu_section *made = sfu_panic_share(panic, &code);
+
+    if (made->bytes == NULL)
+        return code;
+    return sfu_cortexm_init(cortexm, panic, made->bytes, made->bytes + (size_t)made->size, low, high);
+}
+#endif
+
 /* The same for firmware without tables, which prints dumps (sfu_dump.h) and no traces: its image then has none of the
  * code that reads tables. */
 void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low, const void *high);

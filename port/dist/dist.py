@@ -10,6 +10,8 @@ sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch
 sfu_kernel.h, sfu_kernel.c
                           what kernels write around it (port/kernel/) and sizes of frames (port/print/sfu_sizes); they
                           need the two files above
+sfu_cortexm.h, sfu_cortexm.c
+                          exceptions of Cortex-M (port/cortexm/); they need the first two files
 sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c
                           a profile by a timer's interrupts (port/profile/), the depot that it is (port/depot/) and the
                           fast walker (port/fast/); they need the first two files
@@ -103,6 +105,8 @@ def source(version):
 ON_TOP = {
     "sfu_kernel.h": ("sfu_panic.h", ("port/print/sfu_sizes.h", "port/kernel/sfu_kernel.h")),
     "sfu_kernel.c": ("sfu_kernel.h", ("port/print/sfu_sizes.c", "port/kernel/sfu_kernel.c")),
+    "sfu_cortexm.h": ("sfu_panic.h", ("port/cortexm/sfu_cortexm.h",)),
+    "sfu_cortexm.c": ("sfu_cortexm.h", ("port/cortexm/sfu_cortexm.c",)),
     "sfu_profile.h": ("sfu_panic.h", ("port/fast/sfu_fast.h", "port/depot/sfu_depot.h", "port/print/sfu_dump.h",
                                       "port/depot/sfu_depot_print.h", "port/profile/sfu_profile.h")),
     "sfu_profile.c": ("sfu_profile.h", ("port/depot/sfu_depot_print.c", "port/profile/sfu_profile.c")),

@@ -4,7 +4,7 @@
 CHECK += dist release
 
 .PHONY: dist release suite-dist suite-release
-## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm, *.ld, a tarball; PREFIX=mine_: renamed
+## [tools] dist: what people copy, in build/dist: sfu_panic, what needs it, *.ld, a tarball; PREFIX=mine_: renamed
 # PREFIX is also a folder, that of `make install`. DIST is another folder than build/dist.
 DIST ?= build/dist
 dist:

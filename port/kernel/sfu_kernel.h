@@ -296,23 +296,14 @@ struct sfu_kernel {
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
 
 #ifdef SFU_START_H
-/* The same by the tables that sfu-link has made (sfu_start.h). Sets KERNEL->panic.symbol and image by what sfu-link has
- * made, if they are NULL: traces have names. Sets slide, too: if the image moves itself later, call it again. Does what
- * sfu_panic_start does with KERNEL->panic.put. */
+/* The same by the tables that sfu-link has made; KERNEL->panic gets what sfu_panic_share (sfu_start.h) gives: traces
+ * have names. If the image moves itself later, call it again. */
 static inline int sfu_kernel_start(struct sfu_kernel *kernel)
 {
-    const int code = sfu_panic_start(kernel->panic.put);
-    const struct sfu_panic *made = sfu_panic_printer();
-    const uint8_t *sframe = made->section.bytes;
+    int code;
+    const struct sfu_section *made = sfu_panic_share(&kernel->panic, &code);
 
-    if (kernel->panic.symbol == NULL)
-        kernel->panic.symbol = made->symbol;
-    if (kernel->panic.image == NULL)
-        kernel->panic.image = made->image;
-    kernel->panic.slide = made->slide;
-    if (sframe == NULL)
-        return code;
-    return sfu_kernel_init(kernel, sframe, sframe + (size_t)made->section.size);
+    return made->bytes == NULL ? code : sfu_kernel_init(kernel, made->bytes, made->bytes + (size_t)made->size);
 }
 #endif
 

@@ -110,6 +110,23 @@ void sfu_panic_memory(const void *low, const void *high);
  * own.find_stack and image anew. */
 struct sfu_panic *sfu_panic_printer(void);
 
+/* For a port that has a printer of its own, PANIC: does what sfu_panic_start does with PANIC's put, and gives PANIC
+ * what sfu-link has made: symbol and image, where they are NULL, and slide. Returns the section of the tables, and sets
+ * *CODE to what sfu_panic_start returns. The section's bytes are NULL if there are no tables: then *CODE says why. */
+static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic, int *code)
+{
+    const struct sfu_panic *made;
+
+    *code = sfu_panic_start(panic->put);
+    made = sfu_panic_printer();
+    if (panic->symbol == NULL)
+        panic->symbol = made->symbol;
+    if (panic->image == NULL)
+        panic->image = made->image;
+    panic->slide = made->slide;
+    return &made->section;
+}
+
 #ifdef __cplusplus
 }
 #endif

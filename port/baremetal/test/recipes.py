@@ -840,6 +840,22 @@ def cortexm_without_cfi(bench, script):
     must(names[:3] + names[4:] == ["inner", "quotient", "PendSV_Handler", "main", "Reset_Handler"], f"{names} {lines}")
 
 
+def test_cortexm_link(bench):
+    """The page's firmware by sfu-link: the vendor's linker script and start-up code know nothing of it."""
+    bench.write("vendor.ld", VENDOR.format("", ""))
+    bench.write("startup.s", STARTUP.format(re.sub(r"(?m)^ *\.cfi_.*\n", "", bench.read("cortexm_reset.s"))))
+    bench.write("app.c", APPLICATION.replace('"sfu.h"', '"sfu_panic.h"'))
+    for name in glob.glob(bench.directory + "/sfu*.[ch]"):
+        os.remove(name)
+    subprocess.run([sys.executable, "port/dist/dist.py", bench.directory], check=True)
+    bench.run(bench.scripts["cortexm_link"], own=True)
+    lines = boot_cortexm(bench, "linked.elf")
+    must(lines[:2] == ["fault: HardFault, thread mode, main stack", "  UsageFault: division by zero"], f"{lines}")
+    must(lines[-2] == "trace ends (1): end of the stack: the outermost frame", f"{lines}")
+    names = re.findall(r"(?m)^#\d+ +0x[0-9a-f]{8}  (\w+)\+", "\n".join(lines))
+    must(names == ["divide", "main", "Reset_Handler"], f"{lines}")
+
+
 def test_cortexm(bench):
     """The page's firmware divides by zero on a board of QEMU; in as few lines as the page promises."""
     script = bench.scripts["cortexm"]
@@ -941,8 +957,8 @@ def main():
                  test, CC if test in RISCV else SFRAME)]
     tests += [("riscv64/start", test_riscv, "riscv64"), ("riscv32/start", test_riscv32, "riscv64"),
               ("riscv32e/start", test_riscv32e, "riscv64")]
-    tests += [("cortexm", test_cortexm, "x86_64"), ("codes", test_codes, None),
-              ("lines", test_lines, None), ("reliability", test_reliability, None)]
+    tests += [("cortexm", test_cortexm, "x86_64"), ("cortexm_link", test_cortexm_link, "x86_64"),
+              ("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     once = Once(os.path.join(directory, "once"))
 
     def bench(name, cpu):

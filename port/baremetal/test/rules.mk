@@ -222,7 +222,7 @@ bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kern
 
 CHECK += recipes
 .PHONY: suite-recipes
-suite-recipes: build/tools/sfu-gen | $(TC)
+suite-recipes: build/tools/sfu-gen build/tools/sfu-link | $(TC)
 	@test/run.sh recipes python3 port/baremetal/test/recipes.py $(TC) $(BARE)/recipes
 
 # EFI applications, whose tables sfu-gen makes behind their one link, booted by EDK II.
