@@ -198,8 +198,8 @@ int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm
 int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* The first line of a function in C that nobody called, Reset_Handler for instance: a trace ends there, and is
- * complete. */
-#define SFU_CORTEXM_OUTERMOST() __asm__ volatile(SFU_CORTEXM_CFI(".cfi_undefined lr"))
+ * complete. Where the compiler writes no CFI, it does nothing: then sfu-link --entry=Reset_Handler:start says it. */
+#define SFU_CORTEXM_OUTERMOST() __asm__ volatile("" SFU_CORTEXM_CFI(".cfi_undefined lr"))
 
 /* The return address of a task: a trace ends there, and is complete. Of FreeRTOS, for instance:
  *     #define configTASK_RETURN_ADDRESS sfu_cortexm_task_end */

@@ -840,20 +840,35 @@ def cortexm_without_cfi(bench, script):
     must(names[:3] + names[4:] == ["inner", "quotient", "PendSV_Handler", "main", "Reset_Handler"], f"{names} {lines}")
 
 
+# The same start-up code in C.
+RESET = """
+#include "sfu_cortexm.h"
+void traces_init(void);
+void Reset_Handler(void) { SFU_CORTEXM_OUTERMOST(); SystemInit(); traces_init(); main(); for (;;) continue; }
+"""
+
+
 def test_cortexm_link(bench):
     """The page's firmware by sfu-link: the vendor's linker script and start-up code know nothing of it."""
+    script = bench.scripts["cortexm_link"]
+    application = APPLICATION.replace('"sfu.h"', '"sfu_panic.h"')
     bench.write("vendor.ld", VENDOR.format("", ""))
-    bench.write("startup.s", STARTUP.format(re.sub(r"(?m)^ *\.cfi_.*\n", "", bench.read("cortexm_reset.s"))))
-    bench.write("app.c", APPLICATION.replace('"sfu.h"', '"sfu_panic.h"'))
     for name in glob.glob(bench.directory + "/sfu*.[ch]"):
         os.remove(name)
     subprocess.run([sys.executable, "port/dist/dist.py", bench.directory], check=True)
-    bench.run(bench.scripts["cortexm_link"], own=True)
-    lines = boot_cortexm(bench, "linked.elf")
-    must(lines[:2] == ["fault: HardFault, thread mode, main stack", "  UsageFault: division by zero"], f"{lines}")
-    must(lines[-2] == "trace ends (1): end of the stack: the outermost frame", f"{lines}")
-    names = re.findall(r"(?m)^#\d+ +0x[0-9a-f]{8}  (\w+)\+", "\n".join(lines))
-    must(names == ["divide", "main", "Reset_Handler"], f"{lines}")
+    in_assembly = STARTUP.format(re.sub(r"(?m)^ *\.cfi_.*\n", "", bench.read("cortexm_reset.s")))
+    in_c = script.replace("sfu-link", "sfu-link --entry=Reset_Handler:start")
+    for startup, app, link in ((in_assembly, application, script),
+                               (STARTUP.partition(".text\n")[0], application + RESET, in_c)):
+        bench.write("startup.s", startup)
+        bench.write("app.c", app)
+        bench.run(link, own=True)
+        lines = boot_cortexm(bench, "linked.elf")
+        must(lines[:2] == ["fault: HardFault, thread mode, main stack", "  UsageFault: division by zero"], f"{lines}")
+        must(lines[-2] == "trace ends (1): end of the stack: the outermost frame", f"{lines}")
+        frames = [line for line in lines if line.startswith("#")]
+        names = [re.match(r"#\d+ +0x[0-9a-f]{8}  (\w+)\+|", line)[1] for line in frames]
+        must(names == ["divide", "main", "Reset_Handler"], f"{lines}")
 
 
 def test_cortexm(bench):

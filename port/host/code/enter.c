@@ -957,8 +957,9 @@ static void note_msr(struct code *code, uint64_t pc, const struct code_state *st
         note_vector(code, SYSENTER, addr, pc);
 }
 
-/* The address in the new PSW at ADDR of the image, whose code runs with addresses of 64 bits; or 0, also if the CPU
- * waits there ("z/Architecture Principles of Operation", "Program-Status Word"). */
+/* The address in the new PSW at ADDR of the image, or 0: if the CPU would wait there (bit 14), if a bit is set that
+ * must be 0, or if addresses do not have 64 bits (bits 31 and 32; "z/Architecture Principles of Operation",
+ * "Program-Status Word"). */
 static uint64_t psw_address(struct image *image, uint64_t addr)
 {
     static const uint64_t wide = 0x180000000, never = 0xb80a00fe7fffffff;

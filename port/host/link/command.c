@@ -506,6 +506,16 @@ static bool compile_nothing(const struct command *command, const char *scratch)
     return run_silently(words.list);
 }
 
+/* Whether the file NAME is an input with .note.GNU-stack. */
+static bool has_stack_note(const char *name)
+{
+    struct target target = {0};
+    const bool has = read_file(name, &target) && target.stack_note;
+
+    free(target.property);
+    return has;
+}
+
 bool command_target(const struct command *command, const char *scratch, struct target *target)
 {
     const struct words *seen = &command->seen;
@@ -514,11 +524,13 @@ bool command_target(const struct command *command, const char *scratch, struct t
 
     memset(target, 0, sizeof *target);
     (void)elf_version(EV_CURRENT);
-    for (i = 0; i < seen->num && !found; i++)
+    for (i = 0; i < seen->num && !(found && target->stack_note); i++)
         if (takes_word(seen->list[i]))
             i++;
-        else if (seen->list[i][0] != '-')
+        else if (seen->list[i][0] != '-' && !found)
             found = read_file(seen->list[i], target);
+        else if (seen->list[i][0] != '-')
+            target->stack_note = has_stack_note(seen->list[i]);
     if (!found && command->driver) {
         found = compile_nothing(command, scratch) && read_file(scratch, target);
         unlink(scratch);

@@ -36,11 +36,11 @@ struct target {
     uint32_t flags;
     uint8_t *property; /* .note.gnu.property, which the linker reduces to what all inputs have; or NULL */
     size_t property_size;
-    bool stack_note; /* .note.GNU-stack is there: linkers warn of inputs that do not have it where others do */
+    bool stack_note; /* an input has .note.GNU-stack: linkers then warn of those that do not have it */
 };
 
-/* What is linked, by the first input that is an ELF file, or that the compiler makes of an empty source. Returns false
- * if nothing says so. SCRATCH: a name for such a file. */
+/* What is linked, by the first input that is an ELF file, or that the compiler makes of an empty source; stack_note, by
+ * all inputs. Returns false if nothing says so. SCRATCH: a name for such a file. */
 bool command_target(const struct command *command, const char *scratch, struct target *target);
 
 #endif

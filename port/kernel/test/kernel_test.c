@@ -410,21 +410,24 @@ static void test_described_new(void **state)
     assert_false(find(at(low) - 9, &stack));
 }
 
+/* A thread whose state is an integer of one of these sizes. */
+struct sized {
+    char name[8];
+    uint64_t *stack;
+    uint64_t sp;
+    union {
+        int8_t of_1;
+        int16_t of_2;
+        int32_t of_4;
+        int64_t of_8;
+    } state;
+};
+
 /* The last of three threads has the state VALUE in an integer of SIZE bytes; the others, 9 and 31, wait. Returns how
  * many traces were printed. */
 static unsigned print_by_states(uint8_t size, int64_t value)
 {
-    static struct {
-        char name[8];
-        uint64_t *stack;
-        uint64_t sp;
-        union {
-            int8_t of_1;
-            int16_t of_2;
-            int32_t of_4;
-            int64_t of_8;
-        } state;
-    } three[3];
+    static struct sized three[3];
     static const int64_t waiting[2] = {9, 31};
     unsigned i;
 
@@ -448,12 +451,12 @@ static unsigned print_by_states(uint8_t size, int64_t value)
     kernel.threads = (struct sfu_kernel_threads){.array = three,
                                                  .num = 3,
                                                  .size = sizeof three[0],
+                                                 .stack_low = offsetof(struct sized, stack),
                                                  .stack_size = sizeof low,
+                                                 .sp = offsetof(struct sized, sp),
                                                  .name = SFU_KERNEL_FIRST,
                                                  .number = NOT_SAVED};
-    kernel.threads.stack_low = (int16_t)((char *)&three[0].stack - (char *)three);
-    kernel.threads.sp = (int16_t)((char *)&three[0].sp - (char *)three);
-    kernel.threads.states = (struct sfu_kernel_states){(uint16_t)((char *)&three[0].state - (char *)three), size,
+    kernel.threads.states = (struct sfu_kernel_states){offsetof(struct sized, state), size,
                                                        UINT32_C(1) << 31 | 1 << 9 | 1, 1 << 4 | 1 << 1, 1 << 7};
     length = 0;
     memset(output, 0, sizeof output);
