@@ -128,6 +128,7 @@ static struct sfu_kernel sfu = {
     .num_cpus = 1,
     .cpu_number = this_cpu,
     .stop_others = stop_others,
+    .patience = UINT32_MAX, /* the host may let this CPU run for seconds, and the other one not */
 };
 
 static void init(void)
@@ -354,10 +355,12 @@ step static void scenario_counted_late(void)
     die();
 }
 
-/* One that lets no interrupt in. */
+/* One that lets no interrupt in. Nothing keeps an NMI of x86 away. */
 step static void scenario_deaf(void)
 {
+#if !defined(__x86_64__) && !defined(__i386__)
     sfu.patience = 3000000;
+#endif
     start_second(second_spin);
     die();
 }
