@@ -22,7 +22,7 @@ $(1)/%.o: %.c $(FAST_HEADERS) $(MAKEFILE_LIST)
 	@mkdir -p $$(@D)
 	$(2) $(FAST_CFLAGS) -c $$< -o $$@
 
-$(1)/fast_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/fast_test.o
+$(1)/fast_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/fast_test.o $(1)/test/lib/check.o
 	$(2) $$^ $(FAST_WRAP) -o $$@
 # Sections that come and go while threads walk.
 $(1)/change_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/change_test.o $(1)/test/lib/check.o
@@ -40,7 +40,7 @@ $(eval $(call fast_programs,build/fast/thread,$(CC) -O1 -fsanitize=thread))
 $(foreach cpu,$(FAST_CPUS),$(eval $(call fast_programs,build/fast/$(cpu),$(cpu)-linux-gnu-gcc -O2 -static)))
 
 # Debian has no libc for it: what the stepped programs have instead, and headers of the other byte order.
-FAST_BARE := port/fast/test/bare.c $(addprefix test/truth/step/programs/,start.S shim.c signals.c)
+FAST_BARE := port/fast/test/bare.c test/lib/check.c $(addprefix test/truth/step/programs/,start.S shim.c signals.c)
 build/fast/aarch64_be/fast_test: $(FAST_SHARED) port/fast/test/fast_test.c $(FAST_BARE) $(FAST_HEADERS) \
     test/truth/step/programs/step.h | $(TC)
 	@test/tools/toolchain/install.sh check
@@ -50,7 +50,7 @@ build/fast/aarch64_be/fast_test: $(FAST_SHARED) port/fast/test/fast_test.c $(FAS
 	    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -nostdlib -static -no-pie -fno-pie \
 	    -Wl,-Ttext-segment=0x1000000000 -I. -Iport/fast \
 	    -Itest/unit -Itest/truth/step/programs -idirafter $(@D)/include -Dmain=fast_main \
-	    $(FAST_WRAP) $(filter %.c %.S,$^) -o $@
+	    $(FAST_WRAP),--wrap=vsnprintf $(filter %.c %.S,$^) -o $@
 
 .PHONY: suite-fast suite-fast-threads suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x suite-fast-riscv64
 suite-fast: build/fast/sanitized/fast_test

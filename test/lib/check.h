@@ -7,9 +7,9 @@
  * may run: run.sh tells those that count.
  *
  * Programs that print their lines themselves: those of test/truth/programs and of port/linux/test have no libc, and
- * trace_end() and bare.h are there what this is here; fast_test.c runs on aarch64_be, too, which has none, and
- * walk_test.c of port/zephyr plays Zephyr. run_sfu.c of the vectors, and step.c and judge.c of the stepped programs,
- * judge an input by thousands of comparisons, of which they count and print the first that differs.
+ * trace_end() and bare.h are there what this is here; walk_test.c of port/zephyr plays Zephyr. run_sfu.c of the
+ * vectors, and step.c and judge.c of the stepped programs, judge an input by thousands of comparisons, of which they
+ * count and print the first that differs.
  */
 #ifndef CHECK_H
 #define CHECK_H

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include "table.h"
 #include "test/lib/bytes.h"
+#include "test/lib/check.h"
 
 enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 512 };
 
@@ -138,6 +139,16 @@ static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
 }
 
 /* ---- Tests ---- */
+
+/* How much of the room around its code the text of a section has. */
+enum texts { UNKNOWN, EXACT, WIDER, OVER_OTHERS };
+
+/* What a test is run with, if it is one of several that run the same. */
+struct given {
+    bool cached, indexed;
+    enum texts texts;
+    size_t room;
+};
 
 struct trace {
     uint64_t pcs[MAX_PCS];
@@ -283,7 +294,7 @@ static void set_text(struct sfu_section *s, uint64_t *seed)
     s->text.high -= below(seed, (uint32_t)span);
 }
 
-static bool round_of(uint64_t first)
+static void round_of(uint64_t first)
 {
     uint64_t seed = first;
     static const uint64_t addrs[] = {UINT64_C(0x555555600000), UINT64_C(0xffffffff81000000), UINT64_C(0x400000)};
@@ -309,13 +320,8 @@ static bool round_of(uint64_t first)
             sfu_fast_set_order(&fast, (char *)order + below(&seed, 8), below(&seed, 5) * sizeof *order);
         i = pass < count ? pass : below(&seed, count);
         if (added[i]) {
-            bool there = sfu_fast_remove(&fast, &images[i], 1), again = sfu_fast_remove(&fast, &images[i], 1);
-
-            if (!there || again) {
-                printf("not ok fast: a section that is removed differs from the core's: there %d, again %d\n",
-                       there, again);
-                return false;
-            }
+            assert_true(sfu_fast_remove(&fast, &images[i], 1));
+            assert_false(sfu_fast_remove(&fast, &images[i], 1));
             added[i] = false;
         }
         if (pass >= count &&
@@ -334,13 +340,11 @@ static bool round_of(uint64_t first)
                 sfu_fast_set_index(&images[i], indexes[i], sizeof indexes[i]);
         }
         for (i = 0; i < 2 * STACKS; i++)
-            if (!compare(&seed, &stacks[below(&seed, STACKS)])) {
-                printf("not ok fast: trace %u in pass %u of the round with seed %llu differs from the core's\n", i,
-                       pass, (unsigned long long)first);
-                return false;
-            }
+            if (!compare(&seed, &stacks[below(&seed, STACKS)]))
+                check_fail(__FILE__, __LINE__,
+                           "trace %u in pass %u of the round with seed %llu differs from the core's", i, pass,
+                           (unsigned long long)first);
     }
-    return true;
 }
 
 /* ---- What takes the short way ---- */
@@ -391,7 +395,7 @@ static void ordinary_function(struct build *b, unsigned i, int64_t step)
     ordinary_row(b, kind >= 6 ? 250 : 0, kind == 3 ? WORD4 : kind == 1 ? WORD2 : WORD1, step);
 }
 
-static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, int64_t step, unsigned flags)
+static void make_ordinary(struct table *t, uint64_t addr, unsigned functions, int64_t step, unsigned flags)
 {
     build_begin(&t->build, 3, HOST_ABI, BIG_HOST);
     t->build.flags |= (uint8_t)flags;
@@ -400,7 +404,7 @@ static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, in
     build_end(&t->build);
     memcpy(t->bytes, t->build.bytes, t->build.size);
     t->addr = addr;
-    return sfu_open(&t->section, t->bytes, t->build.size, addr) == SFU_OK;
+    assert_int_equal(sfu_open(&t->section, t->bytes, t->build.size, addr), SFU_OK);
 }
 
 /* A stack of frames in random functions of T, as many as there is room for. */
@@ -419,21 +423,20 @@ static void make_ordinary_stack(struct stack *s, uint64_t *seed, const struct ta
     }
 }
 
-static bool test_short_way(bool cached, bool indexed)
+static void test_short_way(void *argument)
 {
+    const struct given *given = argument;
     uint64_t seed = 1, by_core, low;
     struct sfu_target target;
     struct trace want;
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, indexed ? 0 : F_PCREL) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
-    if (cached)
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, given->indexed ? 0 : F_PCREL);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    if (given->cached)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
-    if (indexed && !sfu_fast_set_index(&images[0], indexes[0], sizeof indexes[0]))
-        return false;
+    assert_true(!given->indexed || sfu_fast_set_index(&images[0], indexes[0], sizeof indexes[0]));
     target.sections = sfu_fast_sections(&fast);
     applied = 0;
     for (unsigned i = 0; i < 200; i++) {
@@ -449,21 +452,18 @@ static bool test_short_way(bool cached, bool indexed)
         target.stack =
             (struct sfu_stack){(const void *)((uintptr_t)s->bytes - low), STACK - low, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
-            return false;
-        if (by_core != 0 || applied != 0) {
-            printf("# %u of %d frames by the core, and %u rows applied\n", (unsigned)by_core, DEEP,
-                   (unsigned)applied);
-            return false;
-        }
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+        assert_int_equal(want.count, DEEP);
+        assert_int_equal(by_core, 0);
+        assert_int_equal(applied, 0);
     }
-    return true;
 }
 
 /* A frame that leads onto another stack, or to where a copy of a stack ends, has a rule as any other: nothing is looked
  * up again, with a cache or without. */
-static bool test_switches(bool cached)
+static void test_switches(void *argument)
 {
+    const struct given *given = argument;
     uint64_t seed = 1, by_core;
     struct sfu_target target;
     struct trace want;
@@ -471,10 +471,9 @@ static bool test_switches(bool cached)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 40, 0) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
-    if (cached)
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 40, 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    if (given->cached)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
     target.sections = sfu_fast_sections(&fast);
     target.ctx = s;
@@ -484,33 +483,31 @@ static bool test_switches(bool cached)
         target.find_stack = i % 4 < 2 ? find_stack : NULL;
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + (i % 4 < 2 ? STACK_SIZE : 2048 + 8 * (i % 9))};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core))
-            return false;
-        if (by_core != 0 || want.count < 20 || (i % 4 < 2) != (want.count == DEEP)) {
-            printf("# %u frames were looked up by the core, of %u\n", (unsigned)by_core, (unsigned)want.count);
-            return false;
-        }
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+        assert_int_equal(by_core, 0);
+        assert_true(want.count >= 20);
+        assert_true((i % 4 < 2) == (want.count == DEEP));
     }
-    return true;
 }
 
 /* A stack that a callback reads: one call serves all frames of a window, and the core does none of them. Where the
  * callback refuses, the core does each. A stack that is mapped is not read by it. */
-static bool test_remote(bool cached)
+static void test_remote(void *argument)
 {
+    const struct given *given = argument;
     enum { STEP = 32, WINDOW = 512, PART = WINDOW / STEP };
     static uint64_t window[WINDOW / 8];
     uint64_t seed = 1, got[DEEP];
     struct sfu_target target;
     struct trace want;
     size_t count;
+    int code;
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, STEP, 0) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
-    if (cached)
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, STEP, 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    if (given->cached)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){NULL, STACK, STACK + STACK_SIZE};
@@ -526,26 +523,27 @@ static bool test_remote(bool cached)
         remote.reads = 0;
         counting = true;
         steps = applied = 0;
-        if (sfu_fast_trace_remote(&fast, &target, &stacks[0].top, 0, got, DEEP, &count, window, WINDOW) !=
-            want.code)
-            return false;
+        code = sfu_fast_trace_remote(&fast, &target, &stacks[0].top, 0, got, DEEP, &count, window, WINDOW);
         counting = false;
-        if (want.count != DEEP || count != DEEP || memcmp(got, want.pcs, sizeof got) != 0)
-            return false;
+        assert_int_equal(code, want.code);
+        assert_int_equal(want.count, DEEP);
+        assert_int_equal(count, DEEP);
+        assert_memory_equal(got, want.pcs, sizeof got);
         /* s390x saves the RA above the CFA less 160: the last frames of a window are read with the next one */
-        if (refuses ? steps != DEEP - 1 || remote.refused != DEEP - 1
-                    : steps + applied > (both ? 8 : 0) || remote.refused + remote.stray != 0 ||
-                          (!both && remote.reads > 2 * DEEP / PART + 1)) {
-            printf("# %u frames: %u by the core, %u rows applied, %u reads, of these %u refused\n", DEEP,
-                   (unsigned)steps, (unsigned)applied, remote.reads, remote.refused);
-            return false;
+        if (refuses) {
+            assert_int_equal(steps, DEEP - 1);
+            assert_int_equal(remote.refused, DEEP - 1);
+            continue;
         }
+        assert_true(steps + applied <= (both ? 8 : 0));
+        assert_int_equal(remote.refused, 0);
+        assert_int_equal(remote.stray, 0);
+        assert_true(both || remote.reads <= 2 * DEEP / PART + 1);
     }
-    return true;
 }
 
 /* A trace of more frames than a byte counts. */
-static bool test_long(void)
+static void test_long(void *argument)
 {
     static uint64_t got[LONG_TRACE], want[LONG_TRACE];
     uint64_t seed = 1;
@@ -554,11 +552,11 @@ static bool test_long(void)
     size_t count, want_count;
     int code;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     target.max_frames = 2 * LONG_TRACE;
@@ -568,8 +566,11 @@ static bool test_long(void)
     steps = 0;
     code = sfu_fast_trace(&fast, &target, &s->top, 0, got, LONG_TRACE, &count);
     counting = false;
-    return code == SFU_OK && count == LONG_TRACE && want_count == LONG_TRACE && steps == 0 &&
-           memcmp(got, want, sizeof got) == 0;
+    assert_int_equal(code, SFU_OK);
+    assert_int_equal(count, LONG_TRACE);
+    assert_int_equal(want_count, LONG_TRACE);
+    assert_int_equal(steps, 0);
+    assert_memory_equal(got, want, sizeof got);
 }
 
 /* Rows that read next to the ends of what they may: a default row's words, or pairs of a flexible one. */
@@ -639,7 +640,7 @@ static unsigned make_edges(struct build *b)
 }
 
 /* A walker, with a cache, of those *N functions. */
-static bool make_edges_table(unsigned *n)
+static void make_edges_table(unsigned *n)
 {
     memset(&fast, 0, sizeof fast);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
@@ -647,12 +648,13 @@ static bool make_edges_table(unsigned *n)
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
-    return sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) == SFU_OK &&
-           sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK && sfu_fast_index_size(&images[0]) != 0;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    assert_true(sfu_fast_index_size(&images[0]) != 0);
 }
 
 /* A word of the stack is read if all of it is there, for each end of the stack, SP and FP. */
-static bool test_edges(void)
+static void test_edges(void *argument)
 {
     struct sfu_target target;
     struct stack *s = &stacks[0];
@@ -660,8 +662,8 @@ static bool test_edges(void)
     uint64_t by_core;
     unsigned n;
 
-    if (!make_edges_table(&n))
-        return false;
+    (void)argument;
+    make_edges_table(&n);
     memset(&target, 0, sizeof target);
     target.sections = sfu_fast_sections(&fast);
     for (unsigned i = 0; i < STACK_SIZE / 8; i++) { /* each word leads to one that is a little higher */
@@ -678,14 +680,12 @@ static bool test_edges(void)
                     s->top.fp = STACK + fp;
                     target.stack = (struct sfu_stack){s->bytes + low, STACK + low, STACK + high};
                     want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-                    if (!same(&fast, &target, s, 0, 2, &want, &by_core))
-                        return false;
+                    assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
                 }
-    return true;
 }
 
 /* No sum wraps: FP near 2^64 of a stack at 0, and SP near the end of a stack of nearly 2^64 bytes. */
-static bool test_wraps(void)
+static void test_wraps(void *argument)
 {
     const uint64_t end = UINT64_MAX - 7;
     struct sfu_target target;
@@ -694,8 +694,8 @@ static bool test_wraps(void)
     uint64_t by_core;
     unsigned n;
 
-    if (!make_edges_table(&n))
-        return false;
+    (void)argument;
+    make_edges_table(&n);
     memset(&target, 0, sizeof target);
     target.sections = sfu_fast_sections(&fast);
     for (unsigned i = 0; i < STACK_SIZE / 8; i++) {
@@ -712,16 +712,15 @@ static bool test_wraps(void)
                 target.stack = large ? (struct sfu_stack){s->bytes + 4096, 16, end}
                                      : (struct sfu_stack){s->bytes, 0, STACK_SIZE};
                 want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-                if (!same(&fast, &target, s, 0, 2, &want, &by_core))
-                    return false;
+                assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
             }
-    return true;
 }
 
 /* The same of a stack whose bytes end near 2^64, where a CFA that is added to SP would wrap. None of its words can be
  * read. */
-static bool test_top(bool cached)
+static void test_top(void *argument)
 {
+    const struct given *given = argument;
     const uintptr_t bytes = UINTPTR_MAX - 31;
     struct sfu_target target;
     struct stack *s = &stacks[0];
@@ -730,10 +729,9 @@ static bool test_top(bool cached)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 40, 0) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
-    if (cached)
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 40, 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    if (given->cached)
         sfu_fast_set_cache(&fast, cache, 1024);
     target.sections = sfu_fast_sections(&fast);
     for (unsigned i = 0; i < 2; i++) {
@@ -741,14 +739,13 @@ static bool test_top(bool cached)
         target.stack = i == 0 ? (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE}
                               : (struct sfu_stack){(const void *)bytes, STACK + 1024, STACK + 1024 + 8};
         want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || want.count != 2 - i)
-            return false;
+        assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
+        assert_int_equal(want.count, 2 - i);
     }
-    return true;
 }
 
 /* Of two sections that have one PC in common it is that of the first in the list, whichever had the frame before. */
-static bool test_touching(bool lower_first)
+static void compare_touching(bool lower_first)
 {
     struct sfu_target target;
     struct trace want;
@@ -757,12 +754,10 @@ static bool test_touching(bool lower_first)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, 1, 32, 0) ||
-        !make_ordinary(&tables[1], 0x555555600000 + GROUP_SIZE - 1, 1, 40, 0))
-        return false;
+    make_ordinary(&tables[0], 0x555555600000, 1, 32, 0);
+    make_ordinary(&tables[1], 0x555555600000 + GROUP_SIZE - 1, 1, 40, 0);
     for (unsigned i = 0; i < 2; i++)
-        if (sfu_fast_add(&fast, &images[i], 1, &tables[lower_first ? 1 - i : i].section) != SFU_OK)
-            return false;
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[lower_first ? 1 - i : i].section), SFU_OK);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     for (unsigned i = 0; i < 2; i++) { /* from a frame in each of them */
@@ -770,14 +765,20 @@ static bool test_touching(bool lower_first)
         pc = tables[1].addr + (uint64_t)CODE + 1; /* a return address behind the PC */
         memcpy(s->bytes + 1024 + slot_of(i == 0 ? 32 : 40), &pc, 8);
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
-        if (!same(&fast, &target, s, 0, 3, &want, &by_core) || want.count < 2)
-            return false;
+        assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
+        assert_true(want.count >= 2);
     }
-    return true;
+}
+
+static void test_touching(void *argument)
+{
+    (void)argument;
+    compare_touching(false);
+    compare_touching(true);
 }
 
 /* A PC that is the first of a region of code, of 2^20 bytes for a cache of 1 KiB, is taken for that of no other. */
-static bool test_regions(void)
+static void test_regions(void *argument)
 {
     const uint64_t first = UINT64_C(0x155554) << 20, second = UINT64_C(0x159994) << 20;
     const uint64_t pcs[] = {first - 100, second + 3000, first - 100, second, first};
@@ -786,14 +787,13 @@ static bool test_regions(void)
     struct trace want;
     uint64_t seed = 1, by_core;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0) ||
-        !make_ordinary(&tables[1], second - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0))
-        return false;
+    make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0);
+    make_ordinary(&tables[1], second - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0);
     for (unsigned i = 0; i < 2; i++)
-        if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
-            return false;
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[i].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, 1024 + 4);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
@@ -807,14 +807,13 @@ static bool test_regions(void)
         if (n == 2)
             memcpy(s->bytes + 1024 + slot_of(32), &ra, 8);
         want.code = core_trace(&target, &s->top, 0, want.pcs, capacity, &want.count);
-        if (!same(&fast, &target, s, 0, capacity, &want, &by_core) || want.count != capacity)
-            return false;
+        assert_true(same(&fast, &target, s, 0, capacity, &want, &by_core));
+        assert_int_equal(want.count, capacity);
     }
-    return true;
 }
 
 /* The PC behind a region, whose place in its own is the same as that of the region's first. */
-static bool test_behind_region(void)
+static void test_behind_region(void *argument)
 {
     const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 20);
     struct sfu_target target;
@@ -822,14 +821,13 @@ static bool test_behind_region(void)
     struct trace want;
     uint64_t seed = 1, by_core;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0) ||
-        !make_ordinary(&tables[1], behind - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0))
-        return false;
+    make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0);
+    make_ordinary(&tables[1], behind - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0);
     for (unsigned i = 0; i < 2; i++)
-        if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
-            return false;
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[i].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, 1024);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
@@ -837,10 +835,9 @@ static bool test_behind_region(void)
         make_ordinary_stack(s, &seed, &tables[i % 2], i % 2 == 0 ? 32 : 40);
         s->top.pc = i % 2 == 0 ? first : behind;
         want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || want.count != 2)
-            return false;
+        assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
+        assert_int_equal(want.count, 2);
     }
-    return true;
 }
 
 /* ---- Frame records and the cache's capacity ---- */
@@ -877,7 +874,7 @@ static void put_record(struct stack *s, int64_t step, uint64_t fp, uint64_t next
 /* Code with frame pointers takes the short way. A record below SP, across an end of the stack or outside of it is the
  * core's, whether its rule is cached or not; also one so near the end of this program's address space that its CFA
  * would wrap. */
-static bool test_records(int64_t step)
+static void compare_records(int64_t step)
 {
     enum { RECORDS = 12, APART = 2080 };
     const uint64_t first = STACK + 1024;
@@ -895,9 +892,8 @@ static bool test_records(int64_t step)
     record_row(&tables[0].build, step);
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
@@ -912,9 +908,9 @@ static bool test_records(int64_t step)
         s->top.sp = first - (HOST_ABI == SFU_RISCV64 ? 16 : 0);
         want.code = core_trace(&target, &s->top, 0, want.pcs, RECORDS, &want.count);
         applied = 0;
-        if (!same(&fast, &target, s, 0, RECORDS, &want, &by_core) || want.count != RECORDS ||
-            by_core + applied != 0)
-            return false;
+        assert_true(same(&fast, &target, s, 0, RECORDS, &want, &by_core));
+        assert_int_equal(want.count, RECORDS);
+        assert_int_equal(by_core + applied, 0);
     }
     for (unsigned i = 0; i < 4 * (sizeof off / sizeof *off); i++) { /* from SP and from the stack's end */
         const int64_t o = off[i / 4];
@@ -926,16 +922,23 @@ static bool test_records(int64_t step)
             put_record(s, step, first, i % 2 == 0 ? first + (uint64_t)o : STACK + STACK_SIZE + (uint64_t)o, pc);
         }
         want.code = core_trace(&target, &s->top, 0, want.pcs, RECORDS, &want.count);
-        if (!same(&fast, &target, s, 0, RECORDS, &want, &by_core))
-            return false;
+        assert_true(same(&fast, &target, s, 0, RECORDS, &want, &by_core));
     }
-    return true;
+}
+
+static void test_records(void *argument)
+{
+    (void)argument;
+    compare_records(48);
+    compare_records(44);
+    compare_records(2040);
+    compare_records(2048);
 }
 
 /* Modules that are laid out alike, at any distance that loaders and linkers use: 8 bytes for a call site are enough, as
  * sfu_fast.h says. Each set of 8 entries has 3.1 sites on average; by the law of rare events (Poisson) 0.2 of 100 find
  * their set full. A bound of 5 is left to what is not chance in code. */
-static bool test_capacity(uint64_t distance)
+static void compare_modules(uint64_t distance)
 {
     enum { MODULES = 10, SITES = 40, APART = 64, BYTES = 4096, ENTRIES = BYTES / 4, EMPTY_ENTRY = 4095 };
     struct sfu_target target;
@@ -953,9 +956,8 @@ static bool test_capacity(uint64_t distance)
     }
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, BYTES);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
@@ -967,34 +969,35 @@ static bool test_capacity(uint64_t distance)
 
         s->top.pc = 0x555555600000 + (uint64_t)CODE + site / SITES * distance + site % SITES * APART + 12;
         want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || want.count != 2)
-            return false;
+        assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
+        assert_int_equal(want.count, 2);
     }
     for (unsigned i = 0; i < ENTRIES; i++)
         used += fast.cache[i] % (EMPTY_ENTRY + 1) != EMPTY_ENTRY;
     if (used < MODULES * SITES * 19 / 20)
         printf("# at a distance of %llu bytes %u of %d sites are in the cache\n", (unsigned long long)distance,
                used, MODULES * SITES);
-    return used >= MODULES * SITES * 19 / 20;
+    assert_true(used >= MODULES * SITES * 19 / 20);
 }
 
-static bool test_capacities(void)
+static void test_capacities(void *argument)
 {
-    bool good = true;
-
-    for (uint64_t distance = 4096; distance <= UINT64_C(1) << 30; distance *= 2)
-        good &= test_capacity(distance) & test_capacity(distance + 4096);
-    return good;
+    (void)argument;
+    for (uint64_t distance = 4096; distance <= UINT64_C(1) << 30; distance *= 2) {
+        compare_modules(distance);
+        compare_modules(distance + 4096);
+    }
 }
 
 /* Outermost is what lies in target.final. */
-static bool test_final(void)
+static void test_final(void *argument)
 {
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
     uint64_t by_core;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
@@ -1002,9 +1005,8 @@ static bool test_final(void)
     ROW0(&tables[0].build, 0, WORD1);
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     s->top.pc = 0x555555600000 + (uint64_t)CODE + 300;
@@ -1014,43 +1016,40 @@ static bool test_final(void)
         target.final.low = low;
         target.final.high = low + 1;
         want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
-        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || by_core != 0 ||
-            (want.code == SFU_END) != (low == s->top.pc))
-            return false;
+        assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
+        assert_int_equal(by_core, 0);
+        assert_true((want.code == SFU_END) == (low == s->top.pc));
     }
-    return true;
 }
 
 /* What broken stacks lead to, at most half of the regions are for. */
-static bool test_wild(void)
+static void test_wild(void *argument)
 {
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
     uint64_t seed = 1, by_core, own;
+    unsigned i;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, 1024);
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
-    for (unsigned i = 0; i < 2 * SFU_FAST_REGIONS; i++) {
+    for (i = 0; i < 2 * SFU_FAST_REGIONS; i++) {
         make_ordinary_stack(s, &seed, &tables[0], 32);
         if (i < 2 * SFU_FAST_REGIONS - 1)
             s->top.pc = (i + 1) * UINT64_C(0x10000000000);
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
-        if (!same(&fast, &target, s, 0, 3, &want, &by_core))
-            return false;
+        assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
     }
     own = (s->top.pc & ~(fast.reach - 1)) + 1;
-    for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
-        if (fast.regions[i] == own)
-            return true;
-    printf("# no region is left for a section\n");
-    return false;
+    for (i = 0; i < SFU_FAST_REGIONS && fast.regions[i] != own; i++)
+        ;
+    assert_that(i < SFU_FAST_REGIONS, "no region is left for a section");
 }
 
 /* The size of an index of one function of so many rows. */
@@ -1063,23 +1062,26 @@ static size_t index_of(unsigned rows)
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
     memset(&fast, 0, sizeof fast);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return 0;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     return sfu_fast_index_size(&images[0]);
 }
 
 /* sfu_fast.h says it: 8 bytes for a function of more than 64 rows, and 8 for each 16 rows of it. */
-static bool test_index_size(void)
+static void test_index_size(void *argument)
 {
     const size_t least = index_of(1);
 
-    return least != 0 && index_of(64) == least && index_of(65) == least + 8 + 4 * 8 &&
-           index_of(80) == least + 8 + 4 * 8 && index_of(81) == least + 8 + 5 * 8;
+    (void)argument;
+    assert_true(least != 0);
+    assert_int_equal(index_of(64), least);
+    assert_int_equal(index_of(65), least + 8 + 4 * 8);
+    assert_int_equal(index_of(80), least + 8 + 4 * 8);
+    assert_int_equal(index_of(81), least + 8 + 5 * 8);
 }
 
 /* A cache is the greatest power of two that fits, and not below 1 KiB. */
-static bool test_cache_size(void)
+static void test_cache_size(void *argument)
 {
     static const struct {
         size_t off, bytes, entries;
@@ -1087,31 +1089,27 @@ static bool test_cache_size(void)
                  {0, 8192, 2048}, {1, 8192, 1024}, {1, 8195, 2048},  {3, 1024, 0},    {3, 1025, 256},
                  {0, 1, 0},       {2, 2, 0},       {0, 12288, 2048}, {0, 16384, 4096}};
 
+    (void)argument;
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memset(&fast, 0, sizeof fast);
         sfu_fast_set_cache(&fast, (char *)cache + sizes[i].off, sizes[i].bytes);
-        if ((fast.cache == NULL) != (sizes[i].entries == 0) ||
-            (fast.cache != NULL && fast.mask + 1 != sizes[i].entries))
-            return false;
+        assert_true((fast.cache == NULL) == (sizes[i].entries == 0));
+        assert_true(fast.cache == NULL || fast.mask + 1 == sizes[i].entries);
     }
     memset(fast.regions, 1, sizeof fast.regions); /* of another cache, which this walker had before */
     memset(fast.rules, 1, sizeof fast.rules);
     memset(fast.kinds, 1, sizeof fast.kinds);
     sfu_fast_set_cache(&fast, cache, 2048);
     for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
-        if (fast.regions[i] != 0)
-            return false;
+        assert_int_equal(fast.regions[i], 0);
     for (unsigned i = 0; i < SFU_FAST_KINDS; i++)
-        if (fast.kinds[i].how != 0)
-            return false;
+        assert_int_equal(fast.kinds[i].how, 0);
     for (unsigned i = 0; i < SFU_FAST_RULES; i++)
-        if (fast.rules[i].how != 0)
-            return false;
-    return true;
+        assert_int_equal(fast.rules[i].how, 0);
 }
 
 /* Nothing is left of a section that goes in a cache of more than 2^18 entries, either. */
-static bool test_large_cache(void)
+static void test_large_cache(void *argument)
 {
     static uint32_t large[1 << 20];
     uint64_t seed = 1, by_core;
@@ -1119,6 +1117,7 @@ static bool test_large_cache(void)
     struct trace want;
     struct stack *s = &stacks[0];
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     sfu_fast_set_cache(&fast, large, sizeof large);
@@ -1127,20 +1126,17 @@ static bool test_large_cache(void)
 
         if (i % 10 == 0) {
             (void)sfu_fast_remove(&fast, images, 2);
-            if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, step, 0) ||
-                !make_ordinary(&tables[1], 0x656555600000, FUNCTIONS, step, 0) ||
-                sfu_fast_add(&fast, &images[1], 1, &tables[1].section) != SFU_OK ||
-                sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-                return false;
+            make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, step, 0);
+            make_ordinary(&tables[1], 0x656555600000, FUNCTIONS, step, 0);
+            assert_int_equal(sfu_fast_add(&fast, &images[1], 1, &tables[1].section), SFU_OK);
+            assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
         }
         make_ordinary_stack(s, &seed, &tables[0], step);
         target.sections = sfu_fast_sections(&fast);
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core))
-            return false;
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
     }
-    return true;
 }
 
 /* A stack that is full of return addresses: PCS, COUNT of them. */
@@ -1157,13 +1153,14 @@ static void fill_stack(struct stack *s, uint64_t *seed, uint64_t first, uint32_t
 }
 
 /* A section of one function, of one byte, goes: so does what the cache has of that byte. */
-static bool test_one_byte(void)
+static void test_one_byte(void *argument)
 {
     uint64_t seed = 1, by_core;
     struct sfu_target target;
     struct trace want;
     struct stack *s = &stacks[0];
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     build_begin(&tables[1].build, 3, HOST_ABI, BIG_HOST);
@@ -1171,34 +1168,33 @@ static bool test_one_byte(void)
     ordinary_row(&tables[1].build, 0, WORD1, 32);
     build_end(&tables[1].build);
     tables[1].addr = 0x400000;
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
-        sfu_open(&tables[1].section, tables[1].build.bytes, tables[1].build.size, tables[1].addr) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK ||
-        sfu_fast_add(&fast, &images[1], 1, &tables[1].section) != SFU_OK)
-        return false;
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0);
+    assert_int_equal(sfu_open(&tables[1].section, tables[1].build.bytes, tables[1].build.size, tables[1].addr),
+                     SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[1], 1, &tables[1].section), SFU_OK);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
     for (unsigned i = 0; i < 4; i++) {
-        if (i == 2 && !sfu_fast_remove(&fast, &images[1], 1))
-            return false;
+        assert_true(i != 2 || sfu_fast_remove(&fast, &images[1], 1));
         fill_stack(s, &seed, tables[1].addr + 0x1001, 1);
         s->top.pc_kind = SFU_PC_RETURN;
         target.sections = sfu_fast_sections(&fast);
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != (i < 2 ? DEEP : 1))
-            return false;
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+        assert_int_equal(want.count, i < 2 ? DEEP : 1);
     }
-    return true;
 }
 
 /* Code at address 0, of two sections that both have it: when one goes, the other's row counts. */
-static bool test_code_at_zero(void)
+static void test_code_at_zero(void *argument)
 {
     uint64_t seed = 1, by_core;
     struct sfu_target target;
     struct trace want;
     struct stack *s = &stacks[0];
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     for (unsigned i = 0; i < 2; i++) {
@@ -1206,14 +1202,13 @@ static bool test_code_at_zero(void)
         build_fde(&tables[i].build, -0x400000, 0x1000, ADDR1);
         ordinary_row(&tables[i].build, 0, WORD1, i == 0 ? 32 : 48);
         build_end(&tables[i].build);
-        if (sfu_open(&tables[i].section, tables[i].build.bytes, tables[i].build.size, 0x400000) != SFU_OK ||
-            sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
-            return false;
+        assert_int_equal(sfu_open(&tables[i].section, tables[i].build.bytes, tables[i].build.size, 0x400000),
+                         SFU_OK);
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[i].section), SFU_OK);
     }
     sfu_fast_set_cache(&fast, cache, sizeof cache);
     for (unsigned i = 0; i < 4; i++) {
-        if (i == 2 && !sfu_fast_remove(&fast, &images[1], 1))
-            return false;
+        assert_true(i != 2 || sfu_fast_remove(&fast, &images[1], 1));
         fill_stack(s, &seed, 1, 1); /* each call is at 0 */
         for (unsigned k = 0; k < STACK_SIZE / 8; k += 1 + below(&seed, 9)) {
             const uint64_t pc = 1 + below(&seed, 0xfff);
@@ -1223,14 +1218,13 @@ static bool test_code_at_zero(void)
         target.sections = sfu_fast_sections(&fast);
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
-            return false;
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+        assert_int_equal(want.count, DEEP);
     }
-    return true;
 }
 
 /* More checkpoints than 16 bits count: of functions that have as many rows as there can be, one for each byte. */
-static bool test_many_rows(void)
+static void test_many_rows(void *argument)
 {
     enum { LARGE = 17, ROWS = 65535, WORDS = HOST_ABI == SFU_AMD64 ? 2 : 3, ROW_BYTES = 2 + 1 + WORDS };
     enum { TABLE = 28 + LARGE * (16 + 5 + ROWS * ROW_BYTES) };
@@ -1242,8 +1236,8 @@ static bool test_many_rows(void)
     struct stack *s = &stacks[0];
     struct trace want;
     uint64_t seed = 1, by_core;
-    bool good;
 
+    (void)argument;
     bytes_put(bytes, 2, BIG_HOST, HOST_ABI > SFU_S390X ? 0x5f75 : 0xdee2); /* docs/format.md, 1 */
     bytes[2] = 3;
     bytes[3] = F_SORTED;
@@ -1274,52 +1268,54 @@ static bool test_many_rows(void)
     }
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    good = sfu_open(&section, bytes, TABLE, 0x400000) == SFU_OK &&
-           sfu_fast_add(&fast, &images[0], 1, &section) == SFU_OK;
-    good =
-        good && sfu_fast_index_size(&images[0]) > 65536 * 8 && sfu_fast_set_index(&images[0], index, sizeof index);
-    for (unsigned i = 0; i < 40 && good; i++) {
+    assert_int_equal(sfu_open(&section, bytes, TABLE, 0x400000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &section), SFU_OK);
+    assert_true(sfu_fast_index_size(&images[0]) > 65536 * 8);
+    assert_true(sfu_fast_set_index(&images[0], index, sizeof index));
+    for (unsigned i = 0; i < 40; i++) {
         fill_stack(s, &seed, 0x1400000 + 1, LARGE * 65536 - 2);
         target.sections = sfu_fast_sections(&fast);
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-        good = same(&fast, &target, s, 0, DEEP, &want, &by_core);
-        if (want.count != DEEP && good)
+        assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+        if (want.count != DEEP)
             printf("# trace %u ends after %u frames: %d\n", i, (unsigned)want.count, want.code);
     }
-    return good;
 }
 
 /* The smallest stack that there is, of one word. */
-static bool test_one_word(void)
+static void test_one_word(void *argument)
 {
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
     uint64_t by_core, seed = 1;
 
+    (void)argument;
     if (HOST_ABI != SFU_AMD64) /* elsewhere the RA of so small a frame is in its register */
-        return true;
+        return;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
     build_fde(&tables[0].build, 0x1000, 0x1000, ADDR1);
     ROW(&tables[0].build, 0, BASE_SP | WORD1, 8);
     build_end(&tables[0].build);
-    if (sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     fill_stack(s, &seed, 0x401001, 0x800);
     s->top.sp = STACK;
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + 8};
     want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
     applied = 0;
-    return same(&fast, &target, s, 0, 2, &want, &by_core) && want.count == 2 && by_core == 0 && applied == 0;
+    assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
+    assert_int_equal(want.count, 2);
+    assert_int_equal(by_core, 0);
+    assert_int_equal(applied, 0);
 }
 
 /* A trap frame that says nothing of FP leads onto another stack: there rows count from the FP that there was. */
-static bool test_kept_fp(void)
+static void test_kept_fp(void *argument)
 {
     const int64_t sp = HOST_SP, fp = HOST_FP, below_cfa = HOST_ABI == SFU_S390X ? 160 : 0;
     const int64_t word = HOST_ABI == SFU_S390X ? 8 : 1;
@@ -1328,6 +1324,7 @@ static bool test_kept_fp(void)
     struct trace want;
     uint64_t by_core, pc, seed = 1;
 
+    (void)argument;
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
@@ -1336,9 +1333,8 @@ static bool test_kept_fp(void)
     build_fde_more(&tables[0].build, 0x2000, 0x1000, ADDR1, FLEX, 0);
     ROW(&tables[0].build, 0, WORD2, REG(fp), (32 - below_cfa) / word, AT_CFA, -8);
     build_end(&tables[0].build);
-    if (sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     fill_stack(s, &seed, 0x402001, 0x800);
     s->top.pc = 0x401800;
     s->top.pc_kind = SFU_PC_RETURN;
@@ -1351,73 +1347,63 @@ static bool test_kept_fp(void)
     target.sections = sfu_fast_sections(&fast);
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + 1024};
     want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
-    return same(&fast, &target, s, 0, DEEP, &want, &by_core) && want.count >= 3;
+    assert_true(same(&fast, &target, s, 0, DEEP, &want, &by_core));
+    assert_true(want.count >= 3);
 }
 
-/* The first condition of a test that did not hold, for result(). */
-static const char *wrong;
-
-static bool holds(bool condition, const char *text)
-{
-    if (!condition && wrong == NULL)
-        wrong = text;
-    return condition;
-}
-#define HOLDS(condition) holds((condition), #condition)
-
-static bool refused_sections(void)
+static void refused_sections(void)
 {
     struct sfu_section other;
     struct sfu_fast before;
-    bool good;
 
     memset(&fast, 0, sizeof fast);
-    good = HOLDS(sfu_fast_add(&fast, images, TABLES, NULL) == SFU_E_NO_SECTION) &&
-           HOLDS(!sfu_fast_remove(&fast, images, TABLES)) &&
-           HOLDS(make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0)) &&
-           HOLDS(make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0));
+    assert_int_equal(sfu_fast_add(&fast, images, TABLES, NULL), SFU_E_NO_SECTION);
+    assert_false(sfu_fast_remove(&fast, images, TABLES));
+    make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0);
+    make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0);
     tables[0].section.next = &tables[1].section;
     before = fast;
-    good = good && HOLDS(sfu_fast_add(&fast, images, 1, &tables[0].section) == SFU_E_CONCATENATED) &&
-           HOLDS(memcmp(&before, &fast, sizeof fast) == 0);
+    assert_int_equal(sfu_fast_add(&fast, images, 1, &tables[0].section), SFU_E_CONCATENATED);
+    assert_memory_equal(&before, &fast, sizeof fast);
     tables[0].section.next = NULL;
-    good = good && HOLDS(sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     other = tables[1].section;
     other.abi = HOST_ABI == SFU_AMD64 ? SFU_S390X : SFU_AMD64;
     before = fast;
-    return good && HOLDS(sfu_fast_add(&fast, &images[1], 1, &other) == SFU_E_ABI) &&
-           HOLDS(memcmp(&before, &fast, sizeof fast) == 0);
+    assert_int_equal(sfu_fast_add(&fast, &images[1], 1, &other), SFU_E_ABI);
+    assert_memory_equal(&before, &fast, sizeof fast);
 }
 
 /* An index of images[0], which refused_sections() has added. */
-static bool refused_memory(void)
+static void refused_memory(void)
 {
     size_t bytes, i;
 
     memset(indexes[0], 0x5a, sizeof indexes[0]);
     bytes = sfu_fast_index_size(&images[0]);
-    if (!HOLDS(bytes != 0 && bytes <= sizeof indexes[0]) ||
-        !HOLDS(!sfu_fast_set_index(&images[0], indexes[0], bytes - 1)) ||
-        !HOLDS(sfu_fast_set_index(&images[0], indexes[0], bytes)))
-        return false;
+    assert_true(bytes != 0);
+    assert_true(bytes <= sizeof indexes[0]);
+    assert_false(sfu_fast_set_index(&images[0], indexes[0], bytes - 1));
+    assert_true(sfu_fast_set_index(&images[0], indexes[0], bytes));
     for (i = bytes; i < sizeof indexes[0]; i++)
-        if (!HOLDS(((const uint8_t *)indexes[0])[i] == 0x5a))
-            return false;
-    return true;
+        assert_int_equal(((const uint8_t *)indexes[0])[i], 0x5a);
 }
 
 /* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
-static bool test_refusals(void)
+static void test_refusals(void *argument)
 {
-    if (!refused_sections() || !refused_memory())
-        return false;
+    (void)argument;
+    refused_sections();
+    refused_memory();
     tables[1].section.flags &= (uint8_t)~F_SORTED;
-    return HOLDS(sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK) &&
-           HOLDS(sfu_fast_index_size(&images[1]) == 0) &&
-           HOLDS(!sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1])) &&
-           HOLDS(!sfu_fast_remove(&fast, &images[2], TABLES - 2)) &&
-           HOLDS(!sfu_fast_remove(&fast, &images[0], 0)) && HOLDS(sfu_fast_sections(&fast) == &tables[1].section) &&
-           HOLDS(sfu_fast_remove(&fast, images, TABLES)) && HOLDS(sfu_fast_sections(&fast) == NULL);
+    assert_int_equal(sfu_fast_add(&fast, &images[1], 1, &tables[1].section), SFU_OK);
+    assert_int_equal(sfu_fast_index_size(&images[1]), 0);
+    assert_false(sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]));
+    assert_false(sfu_fast_remove(&fast, &images[2], TABLES - 2));
+    assert_false(sfu_fast_remove(&fast, &images[0], 0));
+    assert_ptr_equal(sfu_fast_sections(&fast), &tables[1].section);
+    assert_true(sfu_fast_remove(&fast, images, TABLES));
+    assert_null(sfu_fast_sections(&fast));
 }
 
 /* ---- Many sections ---- */
@@ -1437,11 +1423,8 @@ static uint64_t many_addr(unsigned i)
     return 0x555555600000 + i * MANY_STRIDE;
 }
 
-/* How much of the room around its code the text of a section has. */
-enum texts { UNKNOWN, EXACT, WIDER, OVER_OTHERS };
-
 /* Section I: of two functions, with room behind its code. */
-static bool make_many(unsigned i, enum texts texts)
+static void make_many(unsigned i, enum texts texts)
 {
     static struct build build;
     struct sfu_section *s = &many[i].section;
@@ -1452,18 +1435,21 @@ static bool make_many(unsigned i, enum texts texts)
         ordinary_row(&build, 0, WORD1, MANY_STEP);
     }
     build_end(&build);
-    if (build.size > sizeof many[i].bytes)
-        return false;
+    assert_true(build.size <= sizeof many[i].bytes);
     memcpy(many[i].bytes, build.bytes, build.size);
-    if (sfu_open(s, many[i].bytes, build.size, many_addr(i)) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(s, many[i].bytes, build.size, many_addr(i)), SFU_OK);
     if (texts == UNKNOWN)
-        return true;
-    if (sfu_find_text(s) != SFU_OK)
-        return false;
+        return;
+    assert_int_equal(sfu_find_text(s), SFU_OK);
     s->text.low -= texts == WIDER ? 0x800 : texts == OVER_OTHERS ? 3 * MANY_STRIDE : 0;
     s->text.high += texts == WIDER ? 0x1000 : texts == OVER_OTHERS ? 3 * MANY_STRIDE : 0;
-    return true;
+}
+
+static void add_many(unsigned i, enum texts texts)
+{
+    make_many(i, texts);
+    assert_int_equal(sfu_fast_add(&fast, &many_images[i], 1, &many[i].section), SFU_OK);
+    many[i].there = true;
 }
 
 /* A PC in the code of section I, or in the room around it. */
@@ -1496,7 +1482,7 @@ static void make_many_stack(struct stack *s, uint64_t *seed)
 }
 
 /* Adds some that are not there, or removes some that are. */
-static bool change_many(uint64_t *seed, enum texts texts)
+static void change_many(uint64_t *seed, enum texts texts)
 {
     const unsigned first = below(seed, MANY);
     unsigned count = 1, i;
@@ -1511,13 +1497,14 @@ static bool change_many(uint64_t *seed, enum texts texts)
         many[first + i - 1].there = !there;
         if (there)
             continue;
-        if (!make_many(first + i - 1, own))
-            return false;
+        make_many(first + i - 1, own);
         many[first + i - 1].section.next = list;
         list = &many[first + i - 1].section;
     }
-    return there ? sfu_fast_remove(&fast, &many_images[first], count)
-                 : sfu_fast_add(&fast, &many_images[first], count, list) == SFU_OK;
+    if (there)
+        assert_true(sfu_fast_remove(&fast, &many_images[first], count));
+    else
+        assert_int_equal(sfu_fast_add(&fast, &many_images[first], count, list), SFU_OK);
 }
 
 static bool compare_many(const struct sfu_target *target, const struct stack *s)
@@ -1545,43 +1532,44 @@ static void aim_many(struct sfu_target *target, const struct stack *s)
 }
 
 /* Sections come and go; there is room for all in the order, or for fewer. Nothing is written behind that. */
-static bool test_many(enum texts texts, size_t room)
+static void test_many(void *argument)
 {
-    uint64_t seed = 1 + (uint64_t)texts + room;
+    const struct given *given = argument;
+    uint64_t seed = 1 + (uint64_t)given->texts + given->room;
     struct sfu_target target;
     bool fits = true;
 
-    begin_many(&target, room, 4096);
-    order[room] = &images[0];
+    begin_many(&target, given->room, 4096);
+    order[given->room] = &images[0];
     for (unsigned i = 0; i < 400; i++) {
-        if (!change_many(&seed, texts))
-            return false;
-        if (room < MANY && i % 40 == 39)
-            sfu_fast_set_order(&fast, order, room * sizeof *order);
-        fits = fits && order[room] == &images[0];
+        change_many(&seed, given->texts);
+        if (given->room < MANY && i % 40 == 39)
+            sfu_fast_set_order(&fast, order, given->room * sizeof *order);
+        fits = fits && order[given->room] == &images[0];
         for (unsigned k = 0; k < 4; k++) {
             struct stack *s = &stacks[below(&seed, 8)];
 
             if (i < 2 || once_in(&seed, 3))
                 make_many_stack(s, &seed);
             aim_many(&target, s);
-            if (!compare_many(&target, s))
-                return false;
+            assert_true(compare_many(&target, s));
         }
     }
-    return fits && (room < MANY || fast.ordered > 0);
+    assert_true(fits);
+    assert_true(given->room < MANY || fast.ordered > 0);
 }
 
 /* A PC that no section has lies in the text of one that reaches over others: of three, the first or the last has
  * such a text. They come in any order. The one between has a text that is not known, and
  * may go again. */
-static bool test_texts(void)
+static void test_texts(void *argument)
 {
     static const unsigned turns[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     uint64_t seed = 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
 
+    (void)argument;
     for (unsigned n = 0; n < 6 * 2 * 2; n++) {
         const unsigned reaching = n / 6 % 2 == 0 ? 0 : 2;
         const bool goes = n / 12 == 1;
@@ -1590,77 +1578,65 @@ static bool test_texts(void)
         for (unsigned i = 0; i < 3; i++) {
             const unsigned which = turns[n % 6][i], at = 10 + which;
 
-            if (!make_many(at, which == reaching    ? OVER_OTHERS
-                               : which == 1 && goes ? UNKNOWN
-                                                    : EXACT) ||
-                sfu_fast_add(&fast, &many_images[at], 1, &many[at].section) != SFU_OK)
-                return false;
+            make_many(at, which == reaching ? OVER_OTHERS : which == 1 && goes ? UNKNOWN : EXACT);
+            assert_int_equal(sfu_fast_add(&fast, &many_images[at], 1, &many[at].section), SFU_OK);
         }
-        if (goes && !sfu_fast_remove(&fast, &many_images[11], 1))
-            return false;
+        assert_true(!goes || sfu_fast_remove(&fast, &many_images[11], 1));
         make_many_stack(s, &seed);
         for (unsigned i = 7; i < 15; i++) {
             s->top.pc = many_pc(&seed, i, true);
             aim_many(&target, s);
-            if (!compare_many(&target, s))
-                return false;
+            assert_true(compare_many(&target, s));
         }
     }
-    return true;
 }
 
 /* What the cache has of some sections stays when others come and go; what it has of those that go, goes. */
-static bool test_kept(void)
+static void test_kept(void *argument)
 {
     static uint64_t before[512];
     uint64_t seed = 1;
     struct sfu_target target;
     unsigned i, k;
 
+    (void)argument;
     begin_many(&target, MANY, sizeof before);
     for (i = 0; i < MANY; i += 2)
-        many[i].there = make_many(i, EXACT) && sfu_fast_add(&fast, &many_images[i], 1, &many[i].section) == SFU_OK;
+        add_many(i, EXACT);
     for (i = 0; i < 4; i++)
         make_many_stack(&stacks[i], &seed);
     for (i = 0; i < 40; i++) {
         aim_many(&target, &stacks[i % 4]);
-        if (!compare_many(&target, &stacks[i % 4]))
-            return false;
+        assert_true(compare_many(&target, &stacks[i % 4]));
     }
     memcpy(before, cache, sizeof before);
     for (i = 1; i < MANY; i += 2) {
-        const bool added =
-            make_many(i, EXACT) && sfu_fast_add(&fast, &many_images[i], 1, &many[i].section) == SFU_OK;
-
-        if (!added || (i % 4 == 1 && !sfu_fast_remove(&fast, &many_images[i], 1)))
-            return false;
+        make_many(i, EXACT);
+        assert_int_equal(sfu_fast_add(&fast, &many_images[i], 1, &many[i].section), SFU_OK);
+        assert_true(i % 4 != 1 || sfu_fast_remove(&fast, &many_images[i], 1));
     }
     for (i = 0, k = 0; i < 2 * 512; i++) {
         const uint32_t entry = ((const uint32_t *)cache)[i], was = ((const uint32_t *)before)[i];
 
-        if (entry != was && entry % 4096 != 4095)
-            return false;
+        assert_true(entry == was || entry % 4096 == 4095);
         k += entry != was;
     }
-    if (k > 4) /* at most those of where each trace ended */
-        return false;
+    assert_true(k <= 4); /* at most those of where each trace ended */
+
     for (i = 0; i < MANY; i += 2) { /* nothing is left of what goes */
         fast.busy = i % 4 == 0; /* somebody writes, and the next change comes before the entries are taken out */
-        if (!sfu_fast_remove(&fast, &many_images[i], 1))
-            return false;
+        assert_true(sfu_fast_remove(&fast, &many_images[i], 1));
         many[i].there = false;
         if (fast.busy != 0 && i + 2 < MANY)
             continue;
         fast.busy = 0;
         aim_many(&target, &stacks[i / 2 % 4]);
-        if (!compare_many(&target, &stacks[i / 2 % 4]))
-            return false;
+        assert_true(compare_many(&target, &stacks[i / 2 % 4]));
     }
-    return true;
 }
 
 /* More sections than a byte counts: added in another order than that of their addresses; then some go. */
-static bool test_hundreds(void)
+static void test_hundreds(void *argument)
 {
     static struct sfu_fast_image *room[HUNDREDS];
     uint64_t seed = 1;
@@ -1668,35 +1644,30 @@ static bool test_hundreds(void)
     struct stack *s = &stacks[0];
     unsigned i;
 
+    (void)argument;
     begin_many(&target, 0, 4096);
     memset(room, 0x5a, sizeof room); /* no pointer: nobody follows what was not put in */
     sfu_fast_set_order(&fast, room, sizeof room);
-    for (i = 0; i < HUNDREDS; i++) {
-        const unsigned at = i * 7 % HUNDREDS; /* 7 and HUNDREDS have no factor in common */
-
-        many[at].there =
-            make_many(at, EXACT) && sfu_fast_add(&fast, &many_images[at], 1, &many[at].section) == SFU_OK;
-    }
+    for (i = 0; i < HUNDREDS; i++)
+        add_many(i * 7 % HUNDREDS, EXACT); /* 7 and HUNDREDS have no factor in common */
     for (i = 0; i < 2 * HUNDREDS; i++) {
         const unsigned at = i % HUNDREDS;
 
         if (i >= HUNDREDS && i % 8 == 0) {
             many[at].there = false;
-            if (!sfu_fast_remove(&fast, &many_images[at], 1))
-                return false;
+            assert_true(sfu_fast_remove(&fast, &many_images[at], 1));
         }
         make_many_stack(s, &seed);
         s->top.pc = many_pc(&seed, at, once_in(&seed, 4));
         aim_many(&target, s);
-        if (!compare_many(&target, s))
-            return false;
+        assert_true(compare_many(&target, s));
     }
     for (i = 1; i < fast.ordered && room[i - 1]->low < room[i]->low; i++)
         ;
-    if (i != HUNDREDS - HUNDREDS / 8 || i != fast.ordered)
-        return false;
+    assert_int_equal(i, HUNDREDS - HUNDREDS / 8);
+    assert_int_equal(i, fast.ordered);
     sfu_fast_set_order(&fast, room, sizeof room); /* anew, of those that are there */
-    return fast.ordered == i;
+    assert_int_equal(fast.ordered, i);
 }
 
 /* One function in each 64 bytes of a section, and a small cache. */
@@ -1710,7 +1681,7 @@ enum {
 
 static struct sfu_target moved_target;
 
-static bool make_moved(void)
+static void make_moved(void)
 {
     memset(&fast, 0, sizeof fast);
     memset(&moved_target, 0, sizeof moved_target);
@@ -1721,17 +1692,15 @@ static bool make_moved(void)
     }
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
-        return false;
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
     moved_target.sections = sfu_fast_sections(&fast);
     moved_target.stack = (struct sfu_stack){stacks[0].bytes, STACK, STACK + STACK_SIZE};
     memset(&stacks[0], 0, sizeof stacks[0]);
-    return true;
 }
 
 /* A trace whose topmost PC is that of SITE and the only one that is looked up. */
-static bool trace_moved(unsigned site, unsigned turn)
+static void trace_moved(unsigned site, unsigned turn)
 {
     struct stack *s = &stacks[0];
     struct trace want;
@@ -1741,7 +1710,8 @@ static bool trace_moved(unsigned site, unsigned turn)
     s->top.sp = STACK + 512 + 8 * (uint64_t)turn;
     s->top.pc_kind = SFU_PC_EXACT;
     want.code = core_trace(&moved_target, &s->top, 0, want.pcs, 2, &want.count);
-    return same(&fast, &moved_target, s, 0, 2, &want, &by_core) && want.count == 2;
+    assert_true(same(&fast, &moved_target, s, 0, 2, &want, &by_core));
+    assert_int_equal(want.count, 2);
 }
 
 /* Where the cache has ENTRY: or, if that is empty, where it has any; MOVED_ENTRIES: nowhere. */
@@ -1755,8 +1725,7 @@ static unsigned find_entry(uint32_t entry)
     return i;
 }
 
-/* Traces of one site, or of two in turn, from different places of the stack. Returns how many have changed the cache;
- * more than all if one is wrong. */
+/* Traces of one site, or of two in turn, from different places of the stack. Returns how many changed the cache. */
 static unsigned trace_in_turn(unsigned one, unsigned other)
 {
     static uint32_t before[MOVED_ENTRIES];
@@ -1764,8 +1733,7 @@ static unsigned trace_in_turn(unsigned one, unsigned other)
 
     for (unsigned i = 0; i < MOVED_TRACES; i++) {
         memcpy(before, fast.cache, sizeof before);
-        if (!trace_moved(i % 2 == 0 ? one : other, i))
-            return MOVED_TRACES + 1;
+        trace_moved(i % 2 == 0 ? one : other, i);
         changed += memcmp(before, fast.cache, sizeof before) != 0;
     }
     return changed;
@@ -1773,107 +1741,123 @@ static unsigned trace_in_turn(unsigned one, unsigned other)
 
 /* Of two PCs that have the same place, the one that traces meet is moved there, by few traces, and by none while others
  * write. The other stays. */
-static bool test_moved(void)
+static void test_moved(void *argument)
 {
     static unsigned first[MOVED_SITES];
     unsigned one = 0, other = MOVED_SITES, i, changed;
     uint32_t of_one, of_other;
 
-    if (!make_moved())
-        return false;
+    (void)argument;
+    make_moved();
     for (i = 0; i < MOVED_SITES && other == MOVED_SITES; i++) {
         sfu_fast_set_cache(&fast, cache, MOVED_BYTES);
-        if (!trace_moved(i, 0))
-            return false;
+        trace_moved(i, 0);
         first[i] = find_entry(4095);
         for (one = 0; one < i && first[one] != first[i]; one++)
             ;
         if (one < i)
             other = i;
     }
-    if (other == MOVED_SITES)
-        return false;
+    assert_true(other != MOVED_SITES);
     sfu_fast_set_cache(&fast, cache, MOVED_BYTES);
-    if (!trace_moved(one, 0) || !trace_moved(other, 0))
-        return false;
+    trace_moved(one, 0);
+    trace_moved(other, 0);
     of_one = fast.cache[first[one]];
     for (i = 0; i < MOVED_ENTRIES && (fast.cache[i] == 4095 || fast.cache[i] == of_one); i++)
         ;
-    if (i == MOVED_ENTRIES)
-        return false;
+    assert_true(i != MOVED_ENTRIES);
     of_other = fast.cache[i];
     fast.busy = 1;
-    if (trace_in_turn(other, other) != 0)
-        return false;
+    assert_int_equal(trace_in_turn(other, other), 0);
     fast.busy = 0;
-    if (trace_in_turn(other, other) != 1 || find_entry(of_other) != first[one] || find_entry(of_one) != i)
-        return false;
+    assert_int_equal(trace_in_turn(other, other), 1);
+    assert_int_equal(find_entry(of_other), first[one]);
+    assert_int_equal(find_entry(of_one), i);
     changed = trace_in_turn(one, other);
-    return changed > 0 && changed <= MOVED_TRACES / 4 && find_entry(of_one) < MOVED_ENTRIES &&
-           find_entry(of_other) < MOVED_ENTRIES;
+    assert_true(changed > 0);
+    assert_true(changed <= MOVED_TRACES / 4);
+    assert_true(find_entry(of_one) < MOVED_ENTRIES);
+    assert_true(find_entry(of_other) < MOVED_ENTRIES);
 }
 
-static bool make_stacks(void)
+static void test_memory(void *argument)
 {
-    stacks = mmap(NULL, STACKS * sizeof *stacks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return stacks != MAP_FAILED && (uintptr_t)stacks >> 34 != 0;
+    (void)argument;
+    assert_true(stacks != MAP_FAILED);
+    assert_true((uintptr_t)stacks >> 34 != 0);
 }
 
-static bool result(const char *name, bool good)
+static struct {
+    const char *name;
+    void (*run)(void *argument);
+    struct given given;
+} tests[] = {
+    {"the short way, without a cache", test_short_way, {.cached = false}},
+    {"the short way, with an index", test_short_way, {.indexed = true}},
+    {"the short way, with a cache", test_short_way, {.cached = true}},
+    {"onto other stacks, without a cache", test_switches, {.cached = false}},
+    {"onto other stacks, with a cache", test_switches, {.cached = true}},
+    {"a stack by a callback, without a cache", test_remote, {.cached = false}},
+    {"a stack by a callback, with a cache", test_remote, {.cached = true}},
+    {"a long trace", test_long, {0}},
+    {"ends of stacks", test_edges, {0}},
+    {"sections that touch", test_touching, {0}},
+    {"where regions of code meet", test_regions, {0}},
+    {"frame records", test_records, {0}},
+    {"modules at every distance share the cache", test_capacities, {0}},
+    {"the PC behind a region", test_behind_region, {0}},
+    {"regions of no code", test_wild, {0}},
+    {"many sections in order, texts unknown", test_many, {.texts = UNKNOWN, .room = MANY}},
+    {"many sections in order", test_many, {.texts = EXACT, .room = MANY}},
+    {"many sections in order, wider texts", test_many, {.texts = WIDER, .room = MANY}},
+    {"many sections in order, texts that overlap", test_many, {.texts = OVER_OTHERS, .room = MANY}},
+    {"more sections than the order has room for", test_many, {.texts = EXACT, .room = MANY / 2}},
+    {"hundreds of sections in order", test_hundreds, {0}},
+    {"texts that reach over other sections", test_texts, {0}},
+    {"entries of other sections", test_kept, {0}},
+    {"outermost frames", test_final, {0}},
+    {"sums that would wrap", test_wraps, {0}},
+    {"a stack that ends near 2^64", test_top, {.cached = false}},
+    {"the same, cached", test_top, {.cached = true}},
+    {"the size of an index", test_index_size, {0}},
+    {"the size of a cache", test_cache_size, {0}},
+    {"a large cache", test_large_cache, {0}},
+    {"a function of one byte", test_one_byte, {0}},
+    {"code at 0", test_code_at_zero, {0}},
+    {"more than 2^20 rows", test_many_rows, {0}},
+    {"a stack of one word", test_one_word, {0}},
+    {"FP on another stack", test_kept_fp, {0}},
+    {"what is refused", test_refusals, {0}},
+    {"entries move to where they are tried first", test_moved, {0}},
+};
+
+struct rounds {
+    uint64_t count, first;
+};
+
+static void test_rounds(void *argument)
 {
-    printf("%s %s%s%s\n", good ? "ok" : "not ok", name, good || wrong == NULL ? "" : ": ",
-           good || wrong == NULL ? "" : wrong);
-    wrong = NULL;
-    return good;
+    const struct rounds *rounds = argument;
+
+    steps = 0;
+    for (uint64_t i = 0; i < rounds->count; i++)
+        round_of(rounds->first + i * UINT64_C(1000003));
+    printf("# %llu traces, %llu frames, %llu arrays full, %llu long traces, %llu steps of the core\n",
+           (unsigned long long)traces, (unsigned long long)frames, (unsigned long long)full,
+           (unsigned long long)longer, (unsigned long long)steps);
+    assert_that(steps <= frames / 2, "too few frames by the short way to say something of it");
+    assert_that(longer >= traces / 8, "too few frames to say something of the short way");
 }
 
 int main(int argc, char **argv)
 {
-    bool good =
-        result("memory for stacks", make_stacks()) &&
-        result("the short way, without a cache", test_short_way(false, false)) &
-            result("the short way, with an index", test_short_way(false, true)) &
-            result("the short way, with a cache", test_short_way(true, false)) &
-            result("onto other stacks, without a cache", test_switches(false)) &
-            result("onto other stacks, with a cache", test_switches(true)) &
-            result("a stack by a callback, without a cache", test_remote(false)) &
-            result("a stack by a callback, with a cache", test_remote(true)) & result("a long trace", test_long()) &
-            result("ends of stacks", test_edges()) &
-            result("sections that touch", test_touching(false) && test_touching(true)) &
-            result("where regions of code meet", test_regions()) &
-            result("frame records",
-                   test_records(48) && test_records(44) && test_records(2040) && test_records(2048)) &
-            result("modules at every distance share the cache", test_capacities()) &
-            result("the PC behind a region", test_behind_region()) & result("regions of no code", test_wild()) &
-            result("many sections in order, texts unknown", test_many(UNKNOWN, MANY)) &
-            result("many sections in order", test_many(EXACT, MANY)) &
-            result("many sections in order, wider texts", test_many(WIDER, MANY)) &
-            result("many sections in order, texts that overlap", test_many(OVER_OTHERS, MANY)) &
-            result("more sections than the order has room for", test_many(EXACT, MANY / 2)) &
-            result("hundreds of sections in order", test_hundreds()) &
-            result("texts that reach over other sections", test_texts()) &
-            result("entries of other sections", test_kept()) & result("outermost frames", test_final()) &
-            result("sums that would wrap", test_wraps()) & result("a stack that ends near 2^64", test_top(false)) &
-            result("the same, cached", test_top(true)) & result("the size of an index", test_index_size()) &
-            result("the size of a cache", test_cache_size()) & result("a large cache", test_large_cache()) &
-            result("a function of one byte", test_one_byte()) & result("code at 0", test_code_at_zero()) &
-            result("more than 2^20 rows", test_many_rows()) & result("a stack of one word", test_one_word()) &
-            result("FP on another stack", test_kept_fp()) & result("what is refused", test_refusals()) &
-            result("entries move to where they are tried first", test_moved());
-    uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
-             first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
+    struct rounds rounds = {argc > 1 ? strtoull(argv[1], NULL, 0) : 300, argc > 2 ? strtoull(argv[2], NULL, 0) : 1};
+    int failed = 0;
 
-    steps = 0;
-    for (i = 0; i < rounds && good; i++)
-        if (!round_of(first + i * UINT64_C(1000003)))
-            return 1;
-    printf("# %llu traces, %llu frames, %llu arrays full, %llu long traces, %llu steps of the core\n",
-           (unsigned long long)traces, (unsigned long long)frames, (unsigned long long)full,
-           (unsigned long long)longer, (unsigned long long)steps);
-    printf("ok traces are the core's\n");
-    if (steps > frames / 2 || longer < traces / 8) {
-        printf("not ok the short way: too few frames to say something of it\n");
+    stacks = mmap(NULL, STACKS * sizeof *stacks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (check_case("memory for stacks", test_memory, NULL) != 0)
         return 1;
-    }
-    return good ? 0 : 1;
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        failed += check_case(tests[i].name, tests[i].run, &tests[i].given);
+    return failed != 0 || check_case("traces are the core's", test_rounds, &rounds) != 0;
 }
