@@ -18,8 +18,7 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @header FILE...     what they include, as far as mutants by rule take fields and constants from it
     @generate FUNCTIONS makes mutants by rule, in the functions of these files whose names match: a shell pattern
     @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
-    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines. $MADE of @build is
-                        what the last one has made, unless the mutant was chosen
+    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
     @reached COMMAND    prints the lines of $SOURCES that each test of each @try reaches, as reached.py does. Of a
                         mutant by rule only those tests are run that reach the statement, or are new; if one fails that
                         relies on others, all are
@@ -532,9 +531,9 @@ class Tests:
                 running.discard(process.pid)
         return status, printed.decode(errors="replace")
 
-    def judge(self, sources, test, directory, first=False, made="", place=None):
+    def judge(self, sources, test, directory, first=False, place=None):
         """(None, what noticed it) if a test did. Otherwise (what happened, None). FIRST: only the first test is
-        tried. MADE: its code. PLACE: its path and lines."""
+        tried. PLACE: its path and lines."""
         shutil.rmtree(directory, ignore_errors=True)
         for path in SOURCES + HEADERS:
             os.makedirs(os.path.dirname(directory + "/" + path), exist_ok=True)
@@ -542,7 +541,7 @@ class Tests:
                 file.write(sources[path])
         words = test.split(None, 2)
         for kind, command in self.steps:
-            more = {"MADE": made}
+            more = {}
             if kind == "@try" and place:
                 passed, none = self.passed_by(command, *place)
                 if none:
@@ -550,7 +549,7 @@ class Tests:
                 more["CHECK_WITHOUT"] = "\n".join(passed + [self.environment.get("CHECK_WITHOUT", "")])
             status, printed = self.run(command, words, directory, more)
             if kind == "@try" and place and status not in (0, None) and self.relies(command, printed):
-                status, printed = self.run(command, words, directory, {"MADE": made})
+                status, printed = self.run(command, words, directory)
             end = printed[-300:].replace("\n", " ")
             if kind == "@build" and status != 0:
                 return "cannot be built: " + end, None
@@ -642,7 +641,7 @@ def try_generated(pool, tests, sources, number, equivalent):
             shutil.rmtree(directory)
             result = "none", None
         for test in tests.generated or [""] if result[0] is None else []:
-            result = tests.judge({**sources, path: text}, test, directory, name in equivalent, made,
+            result = tests.judge({**sources, path: text}, test, directory, name in equivalent,
                                  (path, set(range(lines[0], lines[1] + 1))))
             if result[0] is None or name in equivalent:
                 break

@@ -20,12 +20,9 @@ import threading
 import time
 import zlib
 
-sys.path.insert(0, "test/lib")
-from check import Wrong, finish, must, test  # noqa: E402
+from host import WORK, Wrong, finish, must, test
+from traces import SANITIZED, TRACE, free_port
 
-WORK = "build/host/work/cortexm_trace"
-TRACE = "build/tools/sfu-trace"
-SANITIZED = "build/host/sfu-trace-sanitized"
 LIMIT = 60
 THUMB = 0x84  # enum sfu_abi
 BOARDS = {
@@ -137,12 +134,6 @@ def called_null(board, image):
     said = trace(image, text=text)
     must(frames(said) == ["??", *TASK], f"{frames(said)}: {said[-500:]}")
     must("a null pointer has been called" in said and "[guessed]  (wild call)" in said, said[-500:])
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 # Where stubs say that the process stack pointer is, and its number: QEMU from 8.1 on, OpenOCD, probe-rs and others. The

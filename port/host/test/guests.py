@@ -4,12 +4,12 @@
 import binascii
 import os
 import re
-import socket
 import struct
 import subprocess
 import time
 
 from host import WORK, Wrong, must
+from traces import ask_monitor, free_port
 
 TRACE = "build/tools/sfu-trace"
 LIMIT = 60
@@ -22,12 +22,6 @@ def run(*command, status=0):
     if done.returncode != status:
         raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, (done.stderr or done.stdout)[-300:]))
     return done.stdout
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
 
 
 class Machine:
@@ -43,22 +37,7 @@ class Machine:
             stdin=subprocess.DEVNULL)
 
     def monitor(self, command):
-        end = time.monotonic() + LIMIT
-        while True:
-            try:
-                with socket.socket(socket.AF_UNIX) as s:
-                    s.settimeout(LIMIT)
-                    s.connect(self.path)
-                    answer = b""
-                    for text in (b"", command.encode() + b"\n"):
-                        s.sendall(text)
-                        answer = b""
-                        while not answer.endswith(b"(qemu) "):
-                            answer += s.recv(4096)
-                    return answer.decode("latin-1")
-            except (FileNotFoundError, ConnectionRefusedError):
-                must(time.monotonic() < end, "QEMU has no monitor")
-                time.sleep(0.05)
+        return ask_monitor(self.path, command)
 
     def settle(self, image, nm="riscv64-linux-gnu-nm"):
         """Waits until it is in the leaf, and stops it."""

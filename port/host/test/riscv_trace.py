@@ -16,8 +16,9 @@ import sys
 import threading
 import time
 
-from guests import CALLERS, FRAME, LIMIT, TRACE, Machine, by_gdb, dump_log, free_port, names, refused, run, traced
+from guests import CALLERS, FRAME, LIMIT, TRACE, Machine, by_gdb, dump_log, names, refused, run, traced
 from host import WORK, finish, must, test
+from traces import free_port
 
 UPPER = {32: 0xc0000000, 39: 0xffffffff80000000, 48: 0xffffffff80000000, 57: 0xffffffff80000000}
 MACHINES = [(bits, paging) for bits in (64, 32) for paging in ((0, 39, 48, 57) if bits == 64 else (0, 32))]

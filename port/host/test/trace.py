@@ -22,8 +22,8 @@ import threading
 
 from host import GCC, LONG, TC, WORK, Wrong, finish, must, read, test, write
 from programs import build_module
-from traces import (ADDED, FRAME, LIMIT, TRACE, Lines, Stub, by_gdb, by_trace, frames, frames_by_gdb, free_port, kernel,
-                    mutate, only_added, packet, retry, run, survives, symbol)
+from traces import (ADDED, FRAME, LIMIT, TRACE, Lines, Stub, ask_monitor, by_gdb, by_trace, frames, frames_by_gdb,
+                    free_port, kernel, mutate, only_added, packet, retry, run, survives, symbol)
 
 QEMU = {
     "x86_64": ["qemu-system-x86_64", "-M", "pc", "-bios", "qboot.rom", "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
@@ -987,16 +987,7 @@ class Machine:
         stub.close()
 
     def monitor(self, command):
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(LIMIT)
-            s.connect(self.monitor_path)
-            answer = b""
-            for text in (b"", command.encode() + b"\n"):
-                s.sendall(text)
-                answer = b""
-                while not answer.endswith(b"(qemu) "):
-                    answer += s.recv(4096)
-        return answer.decode("latin-1")
+        return ask_monitor(self.monitor_path, command)
 
     def end(self):
         """The machine goes on to its end, if it has been let go. Returns what it has printed."""

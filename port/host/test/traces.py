@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""What suites of sfu-trace share: a kernel that dumps its stack, what addr2line and gdb say, and stubs. It has
-no tests."""
+"""What suites of sfu-trace share: a kernel that dumps its stack, what addr2line and gdb say, stubs, and QEMU's
+monitor. It has no tests."""
 import os
 import re
 import socket
@@ -237,6 +237,27 @@ def retry(function):
             return function()
         except OSError:
             must(time.monotonic() < end, "no connection")
+            time.sleep(0.05)
+
+
+def ask_monitor(path, command):
+    """What QEMU's monitor at the socket PATH answers, as soon as it is there."""
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(LIMIT)
+                s.connect(path)
+                for text in (b"", command.encode() + b"\n"):
+                    s.sendall(text)
+                    answer = b""
+                    while not answer.endswith(b"(qemu) "):
+                        part = s.recv(4096)
+                        must(part, "QEMU has closed its monitor")
+                        answer += part
+                return answer.decode("latin-1")
+        except (FileNotFoundError, ConnectionRefusedError):
+            must(time.monotonic() < end, "QEMU has no monitor")
             time.sleep(0.05)
 
 
