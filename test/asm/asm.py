@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""asm.py TC DIRECTORY [LIST]: assembles what uses the macros of arch/sfu_asm.h for each CPU. Rows are compared as
+"""asm.py TC DIRECTORY [ARCH]: assembles what uses the macros of arch/sfu_asm.h for each CPU. Rows are compared as
 objdump --sframe shows them; a program walks through the functions. TC has the binutils, a directory for each CPU.
-LIST: tries the mutants of test/mutants/asm instead, with the tests of RISC-V alone; T chooses those whose name has
-it."""
+ARCH: where the macros are, instead of arch/; the tests of RISC-V alone are run with them."""
 import functools
 import os
 import re
@@ -14,7 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "test/lib")
-from check import Wrong, finish, must, result_of, test  # noqa: E402
+from check import Wrong, finish, must, test  # noqa: E402
 
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 EMULATOR = {"x86_64": [], "aarch64": ["qemu-aarch64"], "s390x": ["qemu-s390x"]}
@@ -360,59 +359,21 @@ def own_trap(bench, own):
     return number, found, size
 
 
-def own_tables(tc, directory):
-    for cpu, own in OWN.items():
-        code = [test_own_code] if "word" in own else []
+def own_tables(tc, directory, cpus):
+    for cpu in cpus:
+        code = [test_own_code] if "word" in OWN[cpu] else []
         for function in (test_own_rows, *code, test_own_no_asm, test_own_end):
-            test(f"{cpu} {function.__name__[9:]}", function, Bench(tc, cpu, directory), own)
-
-
-# ---- mutants ----
-
-def noticed(tc, directory):
-    """Which test fails, or None."""
-    for cpu in ("riscv64", "riscv32", "riscv32e"):
-        for function in (test_own_rows, test_own_code, test_own_no_asm, test_own_end):
-            good, _ = result_of("", function, Bench(tc, cpu, directory), OWN[cpu])
-            if not good:
-                return f"{cpu} {function.__name__[9:]}"
-    return None
-
-
-def mutants(tc, directory, path):
-    """A line is NAME | FILE: WHAT => INSTEAD, WHAT being in FILE, below arch/, once; // ends a line in both."""
-    global ARCH
-    ARCH = os.path.join(directory, "mutant")
-    with open(path, encoding="utf-8") as file:
-        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
-    for line in lines:
-        name, rest = line.split(" | ", 1)
-        source, change = rest.split(": ", 1)
-        what, instead = (part.replace("//", "\n") for part in change.split(" =>", 1))
-        if os.environ.get("T", "") not in name:
-            continue
-        shutil.rmtree(ARCH, ignore_errors=True)
-        shutil.copytree("arch", ARCH)
-        with open(os.path.join(ARCH, source), "r+", encoding="utf-8") as file:
-            text = file.read()
-            file.seek(0)
-            file.truncate()
-            file.write(text.replace(what, instead.removeprefix(" ")))
-        by = noticed(tc, directory) if text.count(what) == 1 else None
-        if text.count(what) != 1:
-            print(f"not ok {name}: {source} has it {text.count(what)} times")
-        elif by is None:
-            print(f"not ok {name}: the tests pass all the same")
-        else:
-            print(f"ok {name}: noticed by {by}")
+            test(f"{cpu} {function.__name__[9:]}", function, Bench(tc, cpu, directory), OWN[cpu])
 
 
 def main():
+    global ARCH
     tc, directory = sys.argv[1:3]
     if len(sys.argv) > 3:
-        mutants(tc, directory, sys.argv[3])
-        return
-    own_tables(tc, directory)
+        ARCH = sys.argv[3]
+        own_tables(tc, directory, ("riscv64", "riscv32", "riscv32e"))
+        finish()
+    own_tables(tc, directory, OWN)
     for cpu in CC:
         for function in (test_rows, test_no_asm, test_one_file, test_end):
             test(f"{cpu} {function.__name__[5:]}", function, Bench(tc, cpu, directory))

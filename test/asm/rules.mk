@@ -5,12 +5,7 @@
 
 CHECK += asm
 
-.PHONY: suite-asm asm-mutants
+.PHONY: suite-asm
 suite-asm: | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/run.sh asm python3 -B test/asm/asm.py $(TC) build/asm
-
-## [campaigns] asm-mutants: each thing that the macros do on RISC-V, broken
-asm-mutants:
-	@test/tools/toolchain/install.sh check
-	@test/run.sh asm-mutants python3 -B test/asm/asm.py $(TC) build/asm-mutants test/mutants/asm

@@ -25,7 +25,8 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
 Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
 Lines that begin with a space go on with the one before.
 EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in
-another. FUNCTION "-" is the whole file.
+another. FUNCTION "-" is the whole file. A path of @source instead of FUNCTION is that of a file which is not C, as
+macros: EXPRESSION is in it character by character, // ends a line.
 
 A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type; or it takes
 the next of its kind: another constant of the same enum or block of #define, another variable in scope or field of the
@@ -116,17 +117,30 @@ def places_of(text, function, expression):
                 yield tokens[i].start, tokens[i + len(words) - 1].end
 
 
+def found_in(sources, where, expression):
+    """path: (start, end) of each place that has EXPRESSION, in the function or the file WHERE"""
+    if where in SOURCES:
+        text = sources[where]
+        begins = [i for i in range(len(text)) if text.startswith(expression, i)]
+        return {where: [(i, i + len(expression)) for i in begins]}
+    return {path: list(places_of(sources[path], where, expression)) for path in SOURCES}
+
+
 def broken(sources, changes, first):
     """SOURCES with CHANGES made; or what is wrong with them"""
     edits = []
     for change in changes.split(" ;; "):
         function, rest = change.strip().split(": ", 1)
         expression, replacement = rest.split(" =>", 1)
-        found = {path: list(places_of(sources[path], function, expression)) for path in SOURCES}
-        path = next((path for path in first + SOURCES if found[path]), first[0])
-        if len(found[path]) != 1:
-            return "'%s' is in %s %d times" % (expression, function, len(found[path]))
-        edits.append((*found[path][0], path, replacement.strip()))
+        if function in SOURCES:
+            expression, replacement = (part.replace("//", "\n") for part in (expression, replacement.removeprefix(" ")))
+        else:
+            replacement = replacement.strip()
+        found = found_in(sources, function, expression)
+        path = next((path for path in first + SOURCES if found.get(path)), first[0])
+        if len(found.get(path, [])) != 1:
+            return "'%s' is in %s %d times" % (expression, function, len(found.get(path, [])))
+        edits.append((*found[path][0], path, replacement))
     result = dict(sources)
     for start, end, path, replacement in sorted(edits, reverse=True):
         result[path] = result[path][:start] + replacement + result[path][end:]

@@ -6,7 +6,8 @@
 
 MUTANTS := python3 test/mutants/mutants.py test/mutants
 
-.PHONY: mutants abi-mutants prove-mutants fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
+.PHONY: mutants abi-mutants asm-mutants prove-mutants \
+    fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
 ## [campaigns] mutants: small changes of sfu.c by rule, which functional tests have to notice; N=0: all of them
 mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh check
@@ -16,6 +17,11 @@ mutants: build/faults/seeds
 abi-mutants:
 	@test/tools/toolchain/install.sh check
 	@test/run.sh abi-mutants $(MUTANTS)/abis
+
+## [campaigns] asm-mutants: each thing that the macros for assembly do on RISC-V, broken
+asm-mutants:
+	@test/tools/toolchain/install.sh check
+	@test/run.sh asm-mutants $(MUTANTS)/asm
 
 ## [campaigns] kernel-mutants, cortexm-mutants, print-mutants: N changes of that port by rule
 .PHONY: kernel-mutants cortexm-mutants print-mutants

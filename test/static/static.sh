@@ -111,8 +111,8 @@ try 'clang-format' test/static/layout.sh check
 try 'homes of the tests' test/static/layout.sh homes
 try 'faults of the tools' test/static/layout.sh faults
 try 'lines of at most 120 columns' test/static/layout.sh columns
-try 'mutants are of code that is there' python3 test/mutants/mutants.py --places test/mutants/abis test/mutants/core \
-    test/mutants/cortexm test/mutants/depot test/mutants/fast test/mutants/host test/mutants/kernel \
+try 'mutants are of code that is there' python3 test/mutants/mutants.py --places test/mutants/abis test/mutants/asm \
+    test/mutants/core test/mutants/cortexm test/mutants/depot test/mutants/fast test/mutants/host test/mutants/kernel \
     test/mutants/print test/mutants/programs test/mutants/prove test/mutants/step \
     test/mutants/step-kernel
 exit $failed
