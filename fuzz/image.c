@@ -171,7 +171,7 @@ static void try_lint(const char *file)
     uint64_t end = 0, bytes = 0;
     size_t i;
 
-    if (lint_read(&lint, file, 1)) {
+    if (lint_read(&lint, file, NULL, 1)) {
         MUST(lint.covered_bytes <= lint.code_bytes && lint.described <= lint.num_functions);
         for (i = 0; i < lint.num_functions; i++) {
             const struct lint_function *f = &lint.functions[i];

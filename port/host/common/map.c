@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "map.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -516,4 +517,21 @@ enum map_link map_link(const struct map *map, const struct image *image)
         load_number(bytes, 4, false) == 0)
         return MAP_UNKNOWN;
     return load_number(bytes, 4, false) == map->stamp ? MAP_SAME_LINK : MAP_ANOTHER_LINK;
+}
+
+bool map_name_by_file(struct map *map, const char *file, struct image *image)
+{
+    size_t size;
+    char *text = map_read_file(file, &size);
+
+    memset(map, 0, sizeof *map);
+    if (text == NULL)
+        return image_fail(image, "%s: %s", file, strerror(errno));
+    if (map_parse(map, text, size) == 0)
+        return image_fail(image, "%s: no symbols: not a linker's map or the output of nm", file);
+    if (map_link(map, image) == MAP_ANOTHER_LINK)
+        report_warn("%s: this map is not of the link that made %s: their timestamps differ", file, image->file);
+    if (map_name_image(map, image) == 0)
+        return image_fail(image, "%s: no function of this map is in the code of the image", file);
+    return true;
 }

@@ -46,6 +46,11 @@ size_t map_name_image(struct map *map, struct image *image);
 enum map_link { MAP_UNKNOWN, MAP_SAME_LINK, MAP_ANOTHER_LINK };
 enum map_link map_link(const struct map *map, const struct image *image);
 
+/* Gives IMAGE, for which image_symbols has been called, the functions of the map FILE, as above; says so if it is of
+ * another link. MAP must stay until the image is closed, and is to be freed after a failure, too. Returns false, with a
+ * line in image->error, if FILE cannot be read or has none. */
+bool map_name_by_file(struct map *map, const char *file, struct image *image);
+
 void map_free(struct map *map);
 
 /* All of the file NAME, with room for one more byte, to be freed; or NULL, and errno says why. */

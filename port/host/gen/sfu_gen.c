@@ -1124,20 +1124,9 @@ static void read_machine_code(struct input *in)
 static void read_map(struct image *image)
 {
     static struct map map;
-    size_t size;
-    char *text = map_read_file(options.map, &size);
 
-    if (text == NULL)
-        fail("%s: %s", options.map, strerror(errno));
-    if (!image_symbols(image))
+    if (!image_symbols(image) || !map_name_by_file(&map, options.map, image))
         fail("%s", image->error);
-    if (map_parse(&map, text, size) == 0)
-        fail("%s: no symbols: not a linker's map or the output of nm", options.map);
-    if (map_link(&map, image) == MAP_ANOTHER_LINK)
-        fprintf(stderr, "sfu-gen: %s: this map is not of the link that made %s: their timestamps differ\n",
-                options.map, options.image);
-    if (map_name_image(&map, image) == 0)
-        fail("%s: no function of this map is in the code of the image", options.map);
 }
 
 static void read_input(struct input *in)

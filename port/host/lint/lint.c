@@ -82,14 +82,14 @@ bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans,
     return cfi_find_spans(cfi, spans);
 }
 
-bool lint_read(struct lint *lint, const char *file, unsigned oldest)
+bool lint_read(struct lint *lint, const char *file, const char *map, unsigned oldest)
 {
     struct image *image = &lint->image;
 
     memset(lint, 0, sizeof *lint);
     if (!image_open_any(image, file))
         return false;
-    if (!image_symbols(image))
+    if (!image_symbols(image) || (map != NULL && !map_name_by_file(&lint->map, map, image)))
         return false;
     if (!cfi_read(&lint->cfi, image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&lint->cfi, &lint->spans))
         return false;
@@ -119,4 +119,5 @@ void lint_free(struct lint *lint)
     lint_objects_free(lint);
     cfi_free(&lint->cfi);
     image_close(&lint->image);
+    map_free(&lint->map);
 }

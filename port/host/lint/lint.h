@@ -13,6 +13,7 @@
 
 #include "tables/compare.h"
 #include "common/filled.h"
+#include "common/map.h"
 
 /* Without libdw, objects are named by symbols alone. */
 #ifdef SFU_NO_LIBDW
@@ -163,6 +164,7 @@ struct lint_entry {
 
 struct lint {
     struct image image;
+    struct map map; /* has names of the image, if a map is given */
     struct cfi cfi;
     struct cfi_spans spans;
     struct cfi mended; /* the same with the rows of the machine code where that contradicts; no entry: not known */
@@ -205,9 +207,10 @@ struct lint {
     size_t notes[LINT_NAMES]; /* the number of the finding that is the note of this name, + 1; or 0 */
 };
 
-/* Opens FILE, whose name must stay, and finds out all. OLDEST: the oldest version that will be read. Returns false,
- * with a line in lint->image.error, if it could not be read. lint_free is to be called after a failure, too. */
-bool lint_read(struct lint *lint, const char *file, unsigned oldest);
+/* Opens FILE, whose name must stay, and finds out all. MAP: a file with names of its functions, or NULL. OLDEST: the
+ * oldest version that will be read. Returns false, with a line in lint->image.error, if it could not be read. lint_free
+ * is to be called after a failure, too. */
+bool lint_read(struct lint *lint, const char *file, const char *map, unsigned oldest);
 void lint_free(struct lint *lint);
 
 void lint_place(struct lint *lint, unsigned oldest);

@@ -27,13 +27,15 @@ static const char *const help[] = {
 enum status { CLEAN, FOUND, UNREADABLE };
 
 static struct options {
-    const char *old;  /* --diff */
-    const char *flat; /* --flat */
+    const char *old;     /* --diff */
+    const char *flat;    /* --flat */
+    const char *map;     /* --map, of the image, */
+    const char *old_map; /* and --old-map, of the older build */
     double require;
     unsigned oldest;
     uint64_t max_frame, max_depth; /* 0: any */
     bool all, frames, json, quiet, strict;
-} options = {NULL, NULL, 0, 1, 0, 0, false, false, false, false, false};
+} options = {NULL, NULL, NULL, NULL, 0, 1, 0, 0, false, false, false, false, false};
 
 static struct known known;
 
@@ -85,6 +87,12 @@ static void set_option(int option, const char *argument)
     case 'f':
         options.flat = argument;
         break;
+    case 'p':
+        options.map = argument;
+        break;
+    case 'P':
+        options.old_map = argument;
+        break;
     case 'r':
         options.require = parse_percent(argument);
         break;
@@ -128,8 +136,10 @@ static int parse_options(int argc, char **argv)
                                           {"frames", no_argument, NULL, 'F'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"json", no_argument, NULL, 'j'},
+                                          {"map", required_argument, NULL, 'p'},
                                           {"max-depth", required_argument, NULL, 'M'},
                                           {"max-frame", required_argument, NULL, 'm'},
+                                          {"old-map", required_argument, NULL, 'P'},
                                           {"oldest", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"require", required_argument, NULL, 'r'},
@@ -151,6 +161,10 @@ static int parse_options(int argc, char **argv)
         usage("--diff compares one image with its older build");
     if (options.flat != NULL && argc - optind > 1)
         usage("--flat is made of one image");
+    if (options.map != NULL && argc - optind > 1)
+        usage("--map is that of one image");
+    if (options.old_map != NULL && options.old == NULL)
+        usage("--old-map is that of the older build: --diff names it");
     return optind;
 }
 
@@ -783,9 +797,9 @@ static bool say_error(const struct lint *lint, const char *file)
     return false;
 }
 
-static bool read_image(struct lint *lint, const char *file)
+static bool read_image(struct lint *lint, const char *file, const char *map)
 {
-    return lint_read(lint, file, options.oldest) || say_error(lint, file);
+    return lint_read(lint, file, map, options.oldest) || say_error(lint, file);
 }
 
 static enum status lint_image(const char *file)
@@ -793,10 +807,10 @@ static enum status lint_image(const char *file)
     struct lint lint, old;
     struct changes changes;
     enum status status = UNREADABLE;
-    bool good = read_image(&lint, file), older = false;
+    bool good = read_image(&lint, file, options.map), older = false;
 
     if (good && options.old != NULL) {
-        good = older = read_image(&old, options.old);
+        good = older = read_image(&old, options.old, options.old_map);
         if (older)
             changes = compare_with_old(&lint, &old);
         else

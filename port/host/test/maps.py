@@ -9,7 +9,7 @@ import re
 import subprocess
 
 from broken import NEVER, gen_survives
-from host import LONG, OUT, TC, WORK, finish, gen, must, read, run, test, write
+from host import LINT, LONG, OUT, TC, WORK, finish, gen, lint, must, read, run, test, write
 from many import Many
 
 TRACE = "build/tools/sfu-trace"
@@ -114,6 +114,23 @@ def by_gen(kind):
     return "0x%x" % pc
 
 
+def by_lint(kind):
+    """sfu-lint names the functions of an image, and of its older build, by the map."""
+    image, full, file = build(kind)
+    known = {name for name in functions(full) if name in ("known", "efi_main", *STATIC)}
+    frames = lambda *options: {f["function"] for f in lint("--frames", *options)["frames"]}
+    must(not frames(image) & known and known <= frames("--map=" + file, image), frames("--map=" + file, image))
+    since = lint("--map=" + file, "--diff=" + image, image)["since"]
+    must(since["new"] >= len(known) and since["gone"] == 0, since)
+    since = lint("--map=" + file, "--old-map=" + file, "--diff=" + image, image)["since"]
+    must(since["new"] == since["gone"] == since["lost"] == 0, since)
+    for words, arguments in (("--map is that of one image", ["--map=" + file, image, image]),
+                             ("--diff names it", ["--old-map=" + file, image]),
+                             ("No such file", ["--map=" + WORK + "/nowhere", image]),
+                             ("no symbols", ["--map=/dev/null", image])):
+        must(words in run(LINT, *arguments, status=2)[1], arguments)
+
+
 def beside():
     """A map of the same link beside a PE file is used without an option; one of another link never is."""
     image, full, file = build("lld-link map")
@@ -165,6 +182,8 @@ def main():
         test(kind, names, kind)
     for kind in ("lld-link map", "lld-link lldmap", "ld MinGW sections"):
         test("sfu-gen, " + kind, by_gen, kind)
+    for kind in ("lld-link map", "lld-link map aarch64", "mold"):
+        test("sfu-lint, " + kind, by_lint, kind)
     test("beside the image", beside)
     test("refusals", refused)
     for kind in ("lld-link map", "lld-link lldmap", "ld MinGW sections", "mold"):
