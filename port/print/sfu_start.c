@@ -144,6 +144,64 @@ static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg
     return sfu_read_word(&started.panic.own, base + (sfu_addr)saved->offset, big, value);
 }
 
+#if defined __arm__ && (!defined __ARM_ARCH_PROFILE || __ARM_ARCH_PROFILE != 'M')
+#define BANKED_SP /* by modes of the CPU */
+#endif
+
+#ifdef BANKED_SP
+enum { MODE_USR = 0x10, MODE_SVC = 0x13, MODE_SYS = 0x1f, MODE = 0x1f };
+/* Of struct sfu_link_saved. LR follows on SP. */
+enum { SAVED_PC = 15, SAVED_STATUS = 128, SAVED_SP_SYS = 149, SAVED_SP_SVC = 164 };
+
+/* Sets *VALUE to the word that the entry at LOOKUP, whose SP is SP, keeps as REG. */
+static bool read_saved(sfu_addr lookup, sfu_addr sp, uint32_t reg, sfu_addr *value)
+{
+    const struct sfu_link_saved *saved = find_saved(lookup, reg);
+
+    return saved != NULL && saved->by_interrupted == 0 &&
+           sfu_read_word(&started.panic.own, sp + (sfu_addr)saved->offset, false, value) == SFU_OK;
+}
+
+/* Whether the LR in REGS is that of the code at its PC. The instruction svc, in SVC mode, overwrites LR with the
+ * address behind it. */
+static bool is_own_ra(const struct sfu_registers *regs, bool svc)
+{
+    const sfu_addr distance = regs->ra > regs->pc ? regs->ra - regs->pc : regs->pc - regs->ra;
+
+    return !svc || distance > 8;
+}
+
+/* A sfu_trap_hook_fn, for exception entries. SP and LR are those of a mode of the CPU: an entry that goes on on the
+ * stack of SVC or System mode shows those of that mode, and which one was interrupted is in the saved status. */
+static int cross_mode(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    struct sfu_registers *regs = &interrupted->regs;
+    const sfu_addr sp = frame->regs.sp, lookup = frame->regs.pc - (frame->regs.pc_kind == SFU_PC_RETURN);
+    const struct sfu_link_saved *saved = find_saved(lookup, SAVED_SP_SVC);
+    const bool svc = saved != NULL;
+    sfu_addr status, mode;
+
+    (void)ctx;
+    if (saved == NULL)
+        saved = find_saved(lookup, SAVED_SP_SYS);
+    if (saved == NULL || !read_saved(lookup, sp, SAVED_STATUS, &status) ||
+        !read_saved(lookup, sp, SAVED_PC, &regs->pc))
+        return code;
+    mode = status & MODE;
+    if (svc && mode == MODE_USR)
+        return SFU_END;
+    if (svc ? mode != MODE_SVC : mode != MODE_USR && mode != MODE_SYS)
+        return code;
+    regs->sp = sp + (sfu_addr)saved->offset;
+    regs->fp = frame->regs.fp;
+    if (find_saved(lookup, SFU_REG_FP) != NULL && !read_saved(lookup, sp, SFU_REG_FP, &regs->fp))
+        return code;
+    regs->has_ra =
+        read_saved(lookup, sp, (svc ? SAVED_SP_SVC : SAVED_SP_SYS) + 1, &regs->ra) && is_own_ra(regs, svc);
+    return SFU_OK;
+}
+#endif
+
 #ifndef SFU_NO_SYMBOLS
 static const char *name_of(void *ctx, sfu_addr addr, sfu_addr *offset)
 {
@@ -186,6 +244,10 @@ static int open_data(const struct sfu_link *data)
         started.reg = saved_register;
         panic->own.reg = started.reg;
     }
+#ifdef BANKED_SP
+    if (panic->own.trap_hook == NULL)
+        panic->own.trap_hook = cross_mode;
+#endif
     panic->slide = (sfu_addr)((uintptr_t)data - (uintptr_t)data->address);
     panic->image = (const char *)bytes_at(data, data->image);
 #ifndef SFU_NO_SYMBOLS

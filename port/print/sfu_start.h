@@ -46,7 +46,9 @@ struct sfu_link_memory {
 };
 
 /* SIZE bytes of code, from START on, of an exception entry, which keeps a register of what it has interrupted: at
- * OFFSET from the entry's SP, or from the interrupted SP. */
+ * OFFSET from the entry's SP, or from the interrupted SP. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the
+ * saved status (SPSR); and the SP of the mode whose stack the entry uses, which was OFFSET bytes above the entry's SP,
+ * and its LR: 164 and 165 for SVC mode, 149 and 150 for System mode, which has those of User mode. */
 struct sfu_link_saved {
     uint64_t start;
     uint32_t size;

@@ -571,4 +571,5 @@ const struct code_cpu code_aarch64 = {
     NULL,
     0,
     false,
+    false,
 };

@@ -982,19 +982,48 @@ static int64_t long_distance(uint32_t word)
                 25);
 }
 
+/* The mode may become another one, or the registers of another one may be written. */
+static void forget_mode(struct code_fact *fact)
+{
+    code_forget(fact, SP);
+    code_forget(fact, LR);
+    code_forget(fact, CODE_OTHER_SP);
+    code_forget(fact, CODE_STATUS);
+}
+
+/* srs: LR and SPSR are stored on the stack of MODE. UP, BEFORE: as of stm. */
+static void save_status(struct code_fact *fact, unsigned mode, bool up, bool before, bool writes)
+{
+    code_add(fact, CODE_SAVE, (uint8_t)mode, 0, 0, up ? 4 * before : -4 - 4 * (int64_t)before);
+    if (writes)
+        fact->op[fact->num - 1].from = up ? 8 : -8;
+}
+
+/* rfe: the PC and the status are loaded. */
+static void restore_status(struct code_fact *fact, uint8_t rn, bool up, bool before, bool writes)
+{
+    const int64_t k = up ? 4 * before : -4 - 4 * (int64_t)before;
+
+    fact->flow = CODE_RESUME;
+    code_add(fact, CODE_LOAD, CODE_PC, CODE_PC, rn, k);
+    code_add(fact, CODE_LOAD, CODE_STATUS, CODE_STATUS, rn, k + 4);
+    if (writes)
+        set(fact, rn, rn, up ? 8 : -8);
+}
+
 static void change_status(struct code_fact *fact, uint32_t word)
 {
     const uint32_t special = word & 0x7f;
 
     fact->flags = true;
-    if (field(word, 20, 1) && !field(word, 5, 1)) /* SPSR */
+    if (field(word, 20, 1) && !field(word, 5, 1)) { /* SPSR */
+        code_forget(fact, CODE_STATUS);
         return;
-    if (special == 8 || special == 9 || special == 0x14 || special == 0x18) {
-        code_forget(fact, SP);                                                   /* msp, psp, control, sp_ns */
-    } else if (field(word, 5, 1) || ((word & 0xff) == 0 && field(word, 8, 1))) { /* of a mode; cpsr_c */
-        code_forget(fact, SP);
-        code_forget(fact, LR);
     }
+    if (special == 8 || special == 9 || special == 0x14 || special == 0x18)
+        code_forget(fact, SP);                                               /* msp, psp, control, sp_ns */
+    else if (field(word, 5, 1) || ((word & 0xff) == 0 && field(word, 8, 1))) /* of a mode; cpsr_c */
+        forget_mode(fact);
 }
 
 /* Branches on a condition, and what the CPU is told. */
@@ -1010,13 +1039,11 @@ static void control(struct code_fact *fact, const struct instruction *i)
         go_to(fact, CODE_JUMP, i->here + (uint64_t)k);
     } else if (op == 0x38 || op == 0x39) {
         change_status(fact, word);
-    } else if (op == 0x3a) {     /* hints; cps; pac and pacbti write r12 */
-        if (field(word, 8, 1)) { /* to another mode */
-            code_forget(fact, SP);
-            code_forget(fact, LR);
-        } else if (field(word, 8, 3) == 0 && (word & 0xef) == 0x0d) {
+    } else if (op == 0x3a) {   /* hints; cps; pac and pacbti write r12 */
+        if (field(word, 8, 1)) /* to another mode */
+            code_add(fact, CODE_MODE, word & 31, 0, 0, 0);
+        else if (field(word, 8, 3) == 0 && (word & 0xef) == 0x0d)
             code_forget(fact, R12);
-        }
     } else if (op == 0x3b) { /* barriers */
         ;
     } else if (op == 0x3d) { /* subs pc, lr; eret */
@@ -1133,9 +1160,9 @@ static void access_list(struct code_fact *fact, const struct instruction *i)
     if (kind == 1 || kind == 2)
         access_many(fact, loads, reg_at(word, 16), word & 0xffff, kind == 1, kind == 2, field(word, 21, 1));
     else if (loads)
-        fact->flow = CODE_RESUME;
+        restore_status(fact, reg_at(word, 16), kind == 3, kind == 0, field(word, 21, 1));
     else
-        unknown(fact);
+        save_status(fact, word & 31, kind == 3, kind == 0, field(word, 21, 1));
 }
 
 static void access_wide(struct code_fact *fact, const struct instruction *i)
@@ -1320,12 +1347,12 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
     switch (field(word, 4, 4)) {
     case 0:
         fact->flags = which == 1;
-        if (!(which & 1)) {
+        if (!(which & 1))
             result_in(fact, reg_at(word, 12));
-        } else if (field(word, 9, 1) || (which == 1 && field(word, 16, 1))) { /* of a mode; cpsr_c */
-            code_forget(fact, SP);
-            code_forget(fact, LR);
-        }
+        else if (field(word, 9, 1) || (which == 1 && field(word, 16, 1))) /* of a mode; cpsr_c */
+            forget_mode(fact);
+        else if (which == 3)
+            code_forget(fact, CODE_STATUS);
         break;
     case 1:
         if (which == 1)
@@ -1416,10 +1443,10 @@ static bool compute_special(struct code_fact *fact, uint32_t word)
     if (op != 18 && op != 22)
         return false;
     fact->flags = op == 18 && field(word, 16, 4) != 0;
-    if (op == 18 && field(word, 16, 1)) { /* msr cpsr_c */
-        code_forget(fact, SP);
-        code_forget(fact, LR);
-    }
+    if (op == 18 && field(word, 16, 1)) /* msr cpsr_c */
+        forget_mode(fact);
+    else if (op == 22)
+        code_forget(fact, CODE_STATUS);
     return true;
 }
 
@@ -1535,12 +1562,12 @@ static void without_condition(struct code_fact *fact, const struct instruction *
     } else if (field(word, 24, 4) == 4 && !field(word, 20, 1)) {
         access_vectors(fact, word);
     } else if ((word & 0x0e500000) == 0x08100000) { /* rfe */
-        fact->flow = CODE_RESUME;
+        restore_status(fact, reg_at(word, 16), field(word, 23, 1), field(word, 24, 1), field(word, 21, 1));
+    } else if ((word & 0x0e5fffe0) == 0x084d0500) { /* srs */
+        save_status(fact, word & 31, field(word, 23, 1), field(word, 24, 1), field(word, 21, 1));
     } else if ((word & 0x0ff10020) == 0x01000000) { /* cps */
-        if (field(word, 17, 1)) {
-            code_forget(fact, SP);
-            code_forget(fact, LR);
-        }
+        if (field(word, 17, 1))
+            code_add(fact, CODE_MODE, word & 31, 0, 0, 0);
     } else if ((word & 0x0ffffdff) == 0x01010000 || (word & 0x0d70f000) == 0x0550f000 ||
                (word & 0x0d70f000) == 0x0450f000 || (word & 0x0d70f000) == 0x0510f000 ||
                (word & 0x0fffff00) == 0x057ff000) {
@@ -1653,14 +1680,14 @@ static void decode_thumb(void *decoder, const struct code_text *text, uint64_t p
 }
 
 /* A callee may change r0 to r3, r12 and LR (AAPCS32). An address of T32 code has bit 0 set. */
-#define CHANGED (15ull | 1ull << R12 | 1ull << LR)
+#define CHANGED (15ull | 1ull << R12 | 1ull << LR | 1ull << CODE_OTHER_SP | 1ull << CODE_STATUS)
 
 const struct code_cpu code_arm = {
-    CHANGED,      1u << R12,     SP, R11, LR,   0, 0,        0, true,  2, 0, decode_arm,
-    open_decoder, close_decoder, 4,  4,   NULL, 1, data_end, 0, false,
+    CHANGED,      1u << R12,     SP, R11, LR,   0, 0,        0, true,  2,    0, decode_arm,
+    open_decoder, close_decoder, 4,  4,   NULL, 1, data_end, 0, false, true,
 };
 
 const struct code_cpu code_thumb = {
     CHANGED,       0, SP, R7,   LR, 0,        0, 0,     true, 2, 0, decode_thumb, open_decoder,
-    close_decoder, 4, 4,  NULL, 1,  data_end, 0, false,
+    close_decoder, 4, 4,  NULL, 1,  data_end, 0, false, true,
 };

@@ -313,6 +313,14 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
                 (struct code_slot){way_back, cpu->old_psw + 16 * (int64_t)i + 8, BASE_NUMBER};
         return;
     }
+    if (cpu->banked) { /* SP is that of the CPU's mode for the exception, and LR leads back */
+        state->reg[cpu->ra].k = kind == CODE_TRAP8 ? 8 : kind == CODE_TRAP4 ? 4 : 0;
+        state->reg[cpu->sp] = entry_value(cpu->sp);
+        state->reg[CODE_PC] = unknown;
+        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
+        state->reg[CODE_STATUS] = entry_value(CODE_STATUS);
+        return;
+    }
     if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
         state->reg[cpu->ra] = unknown;
         state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
@@ -639,6 +647,10 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     if (state->switched != other->switched && state->switched != CODE_MIXED) {
         state->switched =
             state->switched == 0 || other->switched == 0 ? state->switched | other->switched : CODE_MIXED;
+        less = true;
+    }
+    if (state->mode != other->mode && state->mode != CODE_NONE) {
+        state->mode = CODE_NONE;
         less = true;
     }
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
@@ -1042,6 +1054,48 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
     }
 }
 
+/* ARM: whether STATE is that of an exception's entry that has interrupted MODE, as far as the code says: it does
+ * nothing with the SP of another mode. */
+static bool is_of_mode(struct code_state *state, unsigned mode)
+{
+    if (state->caller != CALLER_INTERRUPTED || state->reg[CODE_OTHER_SP].base != BASE_CFA ||
+        (mode != CODE_MODE_SVC && mode != CODE_MODE_SYS) || (state->mode != 0 && state->mode != mode))
+        return false;
+    state->mode = (uint8_t)mode;
+    return true;
+}
+
+/* The mode becomes MODE. It may have been SVC mode before, too: then the SP that is taken is the one that is left, and
+ * that must not have moved but by srs. */
+static void take_mode(const struct code_cpu *cpu, struct code_state *state, unsigned mode)
+{
+    const struct code_value first = entry_value(cpu->sp);
+    const bool moved = !same_value(&state->reg[cpu->sp], &first);
+    const bool known = is_of_mode(state, mode) && (mode != CODE_MODE_SVC || !moved);
+
+    state->reg[cpu->sp] = known ? state->reg[CODE_OTHER_SP] : unknown;
+    state->reg[cpu->ra] = known ? entry_value(cpu->ra) : unknown;
+    state->reg[CODE_OTHER_SP] = unknown;
+    state->reg[CODE_STATUS] = unknown;
+}
+
+/* srs. Where the mode's SP is not known, or may be the one that is in use, SP has no value any more. */
+static void save_status(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value first = entry_value(cpu->sp);
+    const struct code_value *at = &state->reg[CODE_OTHER_SP];
+    const bool moved = !same_value(&state->reg[cpu->sp], &first);
+
+    if (!is_of_mode(state, op->reg) || (op->reg == CODE_MODE_SVC && moved)) {
+        state->reg[cpu->sp] = state->reg[CODE_OTHER_SP] = unknown;
+        forget_struct(state);
+        return;
+    }
+    store(cpu, state, at, op->k, &state->reg[cpu->ra]);
+    store(cpu, state, at, op->k + cpu->word, &state->reg[CODE_STATUS]);
+    state->reg[CODE_OTHER_SP].k += op->from;
+}
+
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
     const struct code_value at = state->reg[op->base];
@@ -1067,6 +1121,12 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         break;
     case CODE_COPY:
         copy(cpu, state, &at, op->k, &state->reg[op->reg], op->from, op->last + 1u);
+        break;
+    case CODE_MODE:
+        take_mode(cpu, state, op->reg);
+        break;
+    case CODE_SAVE:
+        save_status(cpu, state, op);
         break;
     default:
         transfer_register(cpu, state, op);
@@ -1619,6 +1679,9 @@ bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *stat
         return state->reg[fact->link].base == BASE_RETURN && sp->base == BASE_CFA && sp->k == 0;
     if (has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
         return false;
+    if (cpu->banked)
+        return sp->base == BASE_CFA && sp->k == k && state->reg[CODE_PC].k == 0 &&
+               state->reg[CODE_STATUS].base == BASE_ENTRY + CODE_STATUS;
     if (cpu->old_psw != 0) /* an old PSW says nothing of a thread that has left its stack */
         return sp->base == BASE_CFA && sp->k == k && state->switched == 0;
     if (!cpu->link)
@@ -2448,7 +2511,7 @@ static void resumes(struct run *r, const struct code_state *state)
     bool good = unit->trap ? code_is_at_pushed(r->code->cpu, sp)
                            : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
 
-    if (has_pc(r->code->cpu))
+    if (has_pc(r->code->cpu) && !r->code->cpu->banked)
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
     resume_switch(r->code, state);

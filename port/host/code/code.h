@@ -72,9 +72,22 @@
  * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1;
  * RISC-V: sepc, mepc). CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64:
  * SP_EL0), or another SP for the interrupt (RISC-V: sscratch, mscratch). x86_64: CODE_PC is never known, and
- * CODE_OTHER_SP is where GS begins. CODE_ZERO: is always 0 (an absolute address).
- * CODE_TARGET: where a jump to what a register or memory has goes. */
-enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_TARGET, CODE_REGISTERS, CODE_NONE = 255 };
+ * CODE_OTHER_SP is where GS begins. ARM: CODE_PC has what rfe loads, and CODE_OTHER_SP is the SP of the mode that was
+ * interrupted, until the entry changes to that. CODE_ZERO: is always 0 (an absolute address).
+ * CODE_TARGET: where a jump to what a register or memory has goes. CODE_STATUS, of ARM: SPSR. */
+enum {
+    CODE_REAL = 32,
+    CODE_PC = 32,
+    CODE_OTHER_SP,
+    CODE_ZERO,
+    CODE_TARGET,
+    CODE_STATUS,
+    CODE_REGISTERS,
+    CODE_NONE = 255
+};
+
+/* Modes of ARM that exceptions are handled in. */
+enum { CODE_MODE_SVC = 0x13, CODE_MODE_SYS = 0x1f };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
@@ -100,7 +113,9 @@ enum code_do {
     CODE_INSERT, /* REG, of which LAST is the shift: its 16 bits from there on = K */
     CODE_WORD,   /* REG = its lowest 32 bits, with their sign */
     CODE_SHIFT,  /* REG, a number, is shifted to the left by K */
-    CODE_BOUND   /* a register is compared with REG, which is the last number in a table; or with LAST, one more */
+    CODE_BOUND,  /* a register is compared with REG, which is the last number in a table; or with LAST, one more */
+    CODE_MODE,   /* ARM: the mode becomes REG: SP and LR are those of that mode */
+    CODE_SAVE /* ARM: the words at K, from the SP of mode REG, and behind it = LR and SPSR; that SP moves by FROM */
 };
 
 /* An entry of a table of jumps: its size, 1, 2, 4 or 8 bytes; with a sign; by how many bits it is shifted. COMPLETE: an
@@ -188,6 +203,9 @@ struct code_cpu {
     int32_t pushed;
     /* In epilogues tables.c puts right the rows whose CFA the CFI gets wrong (epilogue_riscv.c). */
     bool mended_later;
+    /* ARM: SP and LR are those of a mode of the CPU. Which mode was interrupted only the saved status says, and no row
+     * can ask that: entries of exceptions have no rows, and sfu_start.c asks. */
+    bool banked;
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -283,6 +301,8 @@ struct code_state {
     bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
     bool may_pop;      /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;        /* what registers had when an interrupt came has names: no stack is where those point */
+    uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; 0: none yet;
+                          CODE_NONE: several */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
@@ -293,8 +313,20 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
  * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. CODE_SYSCALL,
- * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. */
-enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_SYSCALL, CODE_START, CODE_CALLED, CODE_KINDS };
+ * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. ARM: the PC is in LR; CODE_TRAP4 and
+ * CODE_TRAP8: that is 4 or 8 behind it. */
+enum code_kind {
+    CODE_TRAP,
+    CODE_ERROR,
+    CODE_SP0,
+    CODE_SCRATCH,
+    CODE_SYSCALL,
+    CODE_TRAP4,
+    CODE_TRAP8,
+    CODE_START,
+    CODE_CALLED,
+    CODE_KINDS
+};
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 /* The same for each KIND: also a call, and the start that nobody has called. */
 void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
@@ -564,7 +596,15 @@ struct code_entry_point {
 };
 
 /* From START up to END, which has a call, an interrupt's entry keeps what register REG had when it came: at OFFSET from
- * SP or, BY_CALLER, from the SP of what was interrupted. */
+ * SP or, BY_CALLER, from the SP of what was interrupted. ARM's entries keep the PC and SPSR, too; of the SP of the mode
+ * that was interrupted, OFFSET is where that pointed to. Its LR is that mode's. */
+enum {
+    CODE_SAVED_PC = 15,
+    CODE_SAVED_STATUS = 128,
+    CODE_SAVED_SP_SYS = 149, /* DWARF's number of R13_USR; R14_USR follows */
+    CODE_SAVED_SP_SVC = 164  /* the same of R13_SVC */
+};
+
 struct code_saved {
     uint64_t start, end;
     int32_t offset;

@@ -845,7 +845,13 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
         *why = "it returns to what was interrupted, whose SP was in the scratch register";
         return CODE_SCRATCH;
     }
-    return trap && (riscv || cpu->old_psw != 0) ? CODE_TRAP : CODE_KINDS;
+    if (cpu->banked && !trap) {
+        *why = "rfe takes back the PC and the status that srs has stored";
+        return is_kind(code, addr, CODE_TRAP4)   ? CODE_TRAP4
+               : is_kind(code, addr, CODE_TRAP8) ? CODE_TRAP8
+                                                 : CODE_KINDS;
+    }
+    return trap && (riscv || cpu->banked || cpu->old_psw != 0) ? CODE_TRAP : CODE_KINDS;
 }
 
 /* Whether what was seen of the code at ADDR says that a call has not entered it. */

@@ -810,17 +810,20 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 
 const struct code_cpu code_riscv64 = {
-    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL, 0, true,
+    CHANGED,   IDLE, SP,   FP, RA,    S2,    0, 0,    true, 2,    0,
+    decode_64, NULL, NULL, 8,  4 | 8, NO_PC, 0, NULL, 0,    true, false,
 };
 
 const struct code_cpu code_riscv32 = {
-    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL, 0, true,
+    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL, 0, true, false,
 };
 
 const struct code_cpu code_riscv64_zcmp = {
-    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL, 0, true,
+    CHANGED,        IDLE, SP,   FP, RA,    S2,    0, 0,    true, 2,    0,
+    decode_64_zcmp, NULL, NULL, 8,  4 | 8, NO_PC, 0, NULL, 0,    true, false,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
-    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC, 0, NULL, 0, true,
+    CHANGED,        IDLE, SP,   FP, RA, S2,    0, 0,    true, 2,    0,
+    decode_32_zcmp, NULL, NULL, 4,  4,  NO_PC, 0, NULL, 0,    true, false,
 };

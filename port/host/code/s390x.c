@@ -1268,4 +1268,5 @@ const struct code_cpu code_s390x = {
     NULL,
     0,
     false,
+    false,
 };

@@ -475,6 +475,7 @@ static bool restores(void *ctx, uint64_t next, unsigned reg)
     return !same_rule(before, behind);
 }
 
+static const char of_mode[] = "the interrupted SP is that of a mode of the CPU, which no row can ask for";
 static const char from_program[] =
     "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
 
@@ -487,6 +488,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
 
     if (t->code->programs && state->caller == CALLER_INTERRUPTED)
         return from_program;
+    if (cpu->banked && state->caller == CALLER_INTERRUPTED)
+        return of_mode;
     if (state->caller == CALLER_UNCERTAIN)
         return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
     if (state->has_parted && cpu->no_pc == NULL && !find_entry(cpu, state, cpu->ra, true, &rule, &unused))
@@ -539,7 +542,7 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
     if (size == 0)
         return;
     if (!code_is_sure(t->code, t->unit, v->state) || !derive(t->cpu, v->held, &row) ||
-        (row.trap && t->code->programs)) {
+        (row.trap && (t->code->programs || t->cpu->banked))) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
             lose(t, pc, size, why_lost(t, v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)
@@ -1432,17 +1435,21 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
  * way. Nothing else is taken from these runs.
  */
 
+/* What is kept besides registers: ARM's PC and status, and the SP and LR of the mode that was interrupted. */
+enum { KEPT_PC = CODE_REAL, KEPT_STATUS, KEPT_SP, KEPT_LR, KEPT };
+
 /* Where the registers are at an instruction. */
 struct kept_registers {
     uint64_t start, end;
     bool calls;
-    enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER } by[CODE_REAL];
-    int32_t offset[CODE_REAL];
+    enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER } by[KEPT];
+    int32_t offset[KEPT];
+    unsigned sp; /* ARM: the number of the SP that was interrupted */
 };
 
 struct keeper {
     struct trust trust;
-    uint32_t needed; /* registers, a bit each */
+    uint64_t needed; /* registers, a bit each, and what is kept besides them */
     struct kept_registers *list;
     size_t num;
 };
@@ -1459,8 +1466,9 @@ static void need_registers(void *ctx, const struct cfi_row *row)
             *needed |= 1u << (rules[i]->control >> RULE_NUMBER);
 }
 
-/* The registers, besides SP and FP, that rows of interrupted functions may need. */
-static uint32_t needed_registers(const struct code *code)
+/* The registers, besides SP and FP, that rows of interrupted functions may need. ARM's LR is that of a mode: it is
+ * found with the SP of that. */
+static uint64_t needed_registers(const struct code *code)
 {
     const struct code_cpu *cpu = code->cpu;
     uint32_t needed = cpu->link ? 1u << cpu->ra : 0;
@@ -1471,12 +1479,15 @@ static uint32_t needed_registers(const struct code *code)
     for (i = 0; i < code->num_units; i++)
         for (k = 0; k < code->units[i].num_rows; k++)
             need_registers(&needed, &code->units[i].rows[k]);
-    return needed & ~(1u << cpu->sp | 1u << cpu->fp);
+    needed &= ~(1u << cpu->sp | 1u << cpu->fp);
+    if (cpu->banked)
+        return (needed & ~(1u << cpu->ra)) | 1u << cpu->fp | 15ull << KEPT_PC;
+    return needed;
 }
 
-/* Notes in KEPT where STATE has what register REG had when the interrupt came. A word that counts from the SP of what
- * was interrupted lies below that. */
-static void find_kept(const struct code_cpu *cpu, const struct code_state *state, unsigned reg,
+/* Notes in KEPT, as REG, where STATE has BASE, what a register had when the interrupt came. A word that counts from the
+ * SP of what was interrupted lies below that. */
+static void find_kept(const struct code_cpu *cpu, const struct code_state *state, unsigned base, unsigned reg,
                       struct kept_registers *kept)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
@@ -1486,7 +1497,7 @@ static void find_kept(const struct code_cpu *cpu, const struct code_state *state
     for (i = 0; i < state->num && kept->by[reg] != KEPT_BY_SP; i++) {
         const struct code_slot *slot = &state->slot[i];
 
-        if (!is_at(&slot->value, BASE_ENTRY + reg, 0, false))
+        if (!is_at(&slot->value, (uint8_t)base, 0, false))
             continue;
         if (slot->base == sp->base && sp->base >= BASE_CFA && slot->k >= sp->k && fits(slot->k - sp->k)) {
             kept->by[reg] = KEPT_BY_SP;
@@ -1497,6 +1508,32 @@ static void find_kept(const struct code_cpu *cpu, const struct code_state *state
             kept->offset[reg] = (int32_t)(slot->k - caller_sp);
         }
     }
+}
+
+/* ARM: notes in KEPT where STATE has what leads back from an exception, if it has all of it. FP is in its register
+ * where no word has it. */
+static void find_crossing(const struct code_cpu *cpu, const struct code_state *state, struct kept_registers *kept)
+{
+    struct kept_registers found = *kept;
+    const struct code_value *sp = &state->reg[cpu->sp], *fp = &state->reg[cpu->fp];
+
+    find_kept(cpu, state, BASE_RETURN, KEPT_PC, &found);
+    find_kept(cpu, state, BASE_ENTRY + CODE_STATUS, KEPT_STATUS, &found);
+    find_kept(cpu, state, BASE_ENTRY + cpu->ra, KEPT_LR, &found);
+    find_kept(cpu, state, BASE_ENTRY + cpu->fp, cpu->fp, &found);
+    if (is_at(fp, BASE_ENTRY + cpu->fp, 0, false))
+        found.by[cpu->fp] = KEPT_NOT;
+    else if (found.by[cpu->fp] != KEPT_BY_SP)
+        return;
+    if (found.by[KEPT_PC] != KEPT_BY_SP || found.by[KEPT_STATUS] != KEPT_BY_SP || sp->base != BASE_CFA ||
+        !fits(-sp->k) || (state->mode != CODE_MODE_SVC && state->mode != CODE_MODE_SYS))
+        return;
+    found.by[KEPT_SP] = KEPT_BY_SP;
+    found.offset[KEPT_SP] = (int32_t)-sp->k;
+    if (found.by[KEPT_LR] != KEPT_BY_SP)
+        found.by[KEPT_LR] = KEPT_NOT;
+    found.sp = state->mode == CODE_MODE_SVC ? CODE_SAVED_SP_SVC : CODE_SAVED_SP_SYS;
+    *kept = found;
 }
 
 /* Takes where the needed registers are at an instruction that has a row. */
@@ -1515,8 +1552,10 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
         !derive(t->cpu, v.held, &row))
         return;
     for (reg = 0; reg < CODE_REAL; reg++)
-        if (k->needed >> reg & 1)
-            find_kept(t->cpu, v.held, reg, &kept);
+        if (k->needed >> reg & 1 && reg != t->cpu->fp)
+            find_kept(t->cpu, v.held, BASE_ENTRY + reg, reg, &kept);
+    if (t->cpu->banked)
+        find_crossing(t->cpu, v.held, &kept);
     k->list = grow(k->list, k->num, sizeof *k->list);
     k->list[k->num++] = kept;
 }
@@ -1586,11 +1625,21 @@ static bool keeps_all(const struct keeper *k, const struct kept_registers *kept,
 {
     unsigned reg;
 
-    for (reg = 0; reg < CODE_REAL; reg++)
+    for (reg = 0; reg < KEPT; reg++)
         if (k->needed >> reg & 1 && call->by[reg] != KEPT_NOT &&
             (kept->by[reg] != call->by[reg] || kept->offset[reg] != call->offset[reg]))
             return false;
-    return true;
+    return kept->sp == call->sp && (call->sp == 0 || kept->by[k->trust.cpu->fp] == call->by[k->trust.cpu->fp]);
+}
+
+/* The number by which what KEPT has as REG is given. */
+static uint8_t number_of(const struct kept_registers *kept, unsigned reg)
+{
+    return (uint8_t)(reg == KEPT_PC       ? CODE_SAVED_PC
+                     : reg == KEPT_STATUS ? CODE_SAVED_STATUS
+                     : reg == KEPT_SP     ? kept->sp
+                     : reg == KEPT_LR     ? kept->sp + 1
+                                          : reg);
 }
 
 /* Gives what holds at each call of the unit that has been run, and as far in front of it and behind it as it does. */
@@ -1614,11 +1663,11 @@ static void give_kept(struct keeper *k, const struct code_how *how)
         while (given < k->num && k->list[given - 1].end == k->list[given].start &&
                keeps_all(k, &k->list[given], call))
             given++;
-        for (reg = 0; reg < CODE_REAL; reg++)
+        for (reg = 0; reg < KEPT; reg++)
             if (call->by[reg] != KEPT_NOT)
                 how->saved(how->ctx,
                            &(struct code_saved){k->list[first].start, k->list[given - 1].end, call->offset[reg],
-                                                (uint8_t)reg, call->by[reg] == KEPT_BY_CALLER});
+                                                number_of(call, reg), call->by[reg] == KEPT_BY_CALLER});
     }
 }
 

@@ -804,6 +804,7 @@ const struct code_cpu code_x86_64 = {
     NULL,
     0,
     false,
+    false,
 };
 
 const struct code_cpu code_i386 = {
@@ -827,6 +828,7 @@ const struct code_cpu code_i386 = {
     0,
     NULL,
     12,
+    false,
     false,
 };
 #else

@@ -64,11 +64,9 @@ static bool is_riscv(const struct image *image)
     return image->header.e_machine == EM_RISCV;
 }
 
-/* Cortex-M calls its handlers. What A- and R-profile CPUs enter has another SP than what it interrupts, which is in no
- * register of the handler's mode. */
-static bool is_not_arm(const struct image *image)
+static bool is_arm(const struct image *image)
 {
-    return image->header.e_machine != EM_ARM;
+    return image->header.e_machine == EM_ARM;
 }
 
 static bool has_vectors(const struct image *image)
@@ -82,7 +80,9 @@ static const struct kind {
     bool (*fits)(const struct image *image);
     const char *of; /* which CPUs */
 } kinds[] = {
-    {"trap", CODE_TRAP, is_not_arm, "other CPUs than 32-bit ARM"},
+    {"trap", CODE_TRAP, NULL, NULL},
+    {"trap4", CODE_TRAP4, is_arm, "32-bit ARM"},
+    {"trap8", CODE_TRAP8, is_arm, "32-bit ARM"},
     {"error", CODE_ERROR, is_x86, "x86_64 and i386"},
     {"sp0", CODE_SP0, is_aarch64, "aarch64"},
     {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
@@ -110,8 +110,10 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
 
     *kind = CODE_TRAP;
     *step = 0;
-    if (word == NULL && !is_not_arm(r->image))
-        return refuse(r, "of 32-bit ARM say :call, as for a handler of Cortex-M, or :start");
+    if (word == NULL && is_arm(r->image))
+        return refuse(
+            r, "of 32-bit ARM say which kind: :trap, :trap4 or :trap8, as LR is 0, 4 or 8 bytes behind the PC "
+               "there; :call, as for a handler of Cortex-M; or :start");
     if (word == NULL)
         return true;
     *word++ = '\0';
@@ -121,8 +123,10 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
     for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, word) != 0; i++)
         continue;
     if (i == sizeof kinds / sizeof *kinds)
-        return refuse(
-            r, "there is no kind '%s'; there are trap, error, syscall, sp0, scratch, vectors, start, call", word);
+        return refuse(r,
+                      "there is no kind '%s'; there are trap, error, syscall, sp0, scratch, trap4, trap8, vectors, "
+                      "start, call",
+                      word);
     if (kinds[i].fits != NULL && !kinds[i].fits(r->image))
         return refuse(r, "%s is for %s alone", word, kinds[i].of);
     *kind = kinds[i].kind;

@@ -1084,8 +1084,10 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
         fprintf(stderr, ": entered as by --entry=%s:%s: %s\n", printable(entry), word, why);
     else
         fprintf(stderr, " has no rows: %s; say it by --entry=%s:%s\n", why, printable(entry),
-                image->header.e_machine == EM_ARM ? "call or :start; an exception's entry needs a trap hook"
-                                                  : "KIND");
+                image->header.e_machine == EM_ARM
+                    ? "call or :start, or of an exception's entry that begins with srs "
+                      "by :trap, :trap4 or :trap8; another one needs a trap hook"
+                    : "KIND");
 }
 
 /* A function of struct code_how. */

@@ -916,7 +916,7 @@ FAULTS = {
         ("        code_replace(fact, high);\n    if (writes_rd)", "        ;\n    if (writes_rd)"),
         ("writes_rd = !products || op == 20", "writes_rd = op == 20"),
         ("writes_rd = !products || op == 20", "writes_rd = !products"),
-        ("        if (field(word, 17, 1)) {\n", "        if (0) {\n"),
+        ("        if (field(word, 17, 1))\n", "        if (0)\n"),
         ("(uint8_t)(word >> 28 == 14 ? 0 : (word >> 28) + 1)", "0"),
         ("fact->flags = field(word, 24, 1);\n        go_to(fact, field(word, 24, 1) ? CODE_CALL",
          "go_to(fact, 0 ? CODE_CALL"),

@@ -128,6 +128,10 @@ def by_ops(ops):
             changed.update(i for i in range(16) if int(extra) >> i & 1)
         elif what in ("forget", "load"):
             changed.update(range(int(reg), int(last) + 1))
+        elif what == "mode":
+            changed.update((13, 14))
+        elif what == "save":
+            changed.update([13] if extra != "0" else [])
         elif what not in ("store", "stores", "write", "bound"):
             changed.add(15 if reg == "35" else int(reg))
     return {reg for reg in changed if reg < 15}

@@ -587,6 +587,14 @@ static void apply(struct known *k, const struct code_op *op)
         break;
     case CODE_BOUND:
         break;
+    case CODE_SAVE:
+        k->any = true;
+        set(k, k->m->cpu->sp, false, 0);
+        break;
+    case CODE_MODE:
+        set(k, k->m->cpu->sp, false, 0);
+        set(k, k->m->cpu->ra, false, 0);
+        break;
     default:
         change(k, op);
         break;

@@ -124,6 +124,66 @@ irq_stack:""", "interrupted", -64)],
     "s390x": []
 }
 
+# 32-bit ARM: entries from e on, and what is known of the mode that was interrupted at the call of handle: numbers of
+# registers with offsets from SP; and from which instruction on, up to which. An empty set: nothing for sure.
+SVC, SYS = {(164, 64), (165, 52), (15, 56), (128, 60)}, {(149, 64), (150, 52), (15, 56), (128, 60)}
+ALL = "push {{r0-r12, lr}}; bl handle; pop {{r0-r12, lr}}; rfeia sp!"
+OF_MODES = [(text.format(*modes), facts, (4, 6) if "sub lr" in text else (3, 5)) for text in (
+    "sub lr, lr, #4; srsdb sp!, #{0}; cps #{1}; " + ALL, "sub lr, lr, #8; srsdb sp!, #{0}; cpsid i, #{1}; " + ALL,
+    "srsdb sp!, #{0}; cpsid if, #{1}; " + ALL
+) for modes, facts in (((19, 19), SVC), ((31, 31), SYS), ((31, 19), set()), ((19, 31), set()), ((23, 23), set()),
+                       ((16, 16), set()))] + [
+    # FP stays in its register; LR is not kept.
+    ("sub lr, lr, #4; srsdb sp!, #19; cps #19; push {r0-r3, r12, lr}; bl handle; pop {r0-r3, r12, lr}; rfeia sp!",
+     {(164, 32), (165, 20), (15, 24), (128, 28)}, (4, 6)),
+    ("sub lr, lr, #4; srsdb sp!, #31; cps #31; push {r0-r3}; bl handle; pop {r0-r3}; rfeia sp!",
+     {(149, 24), (15, 16), (128, 20)}, (4, 6)),
+    ("srsdb sp!, #31; cps #31; push {r0-r12, lr}; mov r11, #0; bl handle; pop {r0-r12, lr}; rfeia sp!",
+     {(149, 64), (150, 52), (15, 56), (128, 60), (11, 44)}, (4, 6)),
+    # The jump goes to code that entries share.
+    ("sub lr, lr, #4; srsdb sp!, #19; cps #19; push {r0-r12, lr}; b 1f; nop; 1: bl handle; pop {r0-r12, lr}; rfeia sp!",
+     SVC, (6, 8))
+] + [(text, set(), None) for text in (
+    # LR is not where the PC is; the word that rfe takes is another one; so are SPSR, SP, FP.
+    "add lr, lr, #4; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; sub sp, sp, #4; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; str r0, [sp, #56]; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r12, lr}; str r0, [sp, #60]; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "msr spsr_c, r0; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "msr spsr_c, #0x13; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; push {r0}; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "push {r0}; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; msr cpsr_c, #0x93; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r12, lr}; cps #31; bl handle; cps #19; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r10, lr}; mov r11, #0; bl handle; pop {r0-r10, lr}; rfeia sp!",
+    "bl handle; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; cps #19; push {r0-r12, lr}; bic sp, sp, #7; bl handle; pop {r0-r12, lr}; rfeia sp!")]
+
+
+def check_modes(gen, folder):
+    """The same as check_saved, for 32-bit ARM: A32 code, and T32 code, whose instructions have two sizes, without those
+    that T32 has not and those for A32's FP."""
+    wrong = []
+    for i, (text, facts, place, code) in enumerate([(*of_mode, "arm") for of_mode in OF_MODES] + [
+            (text, facts, None, "thumb") for text, facts, _ in OF_MODES
+            if not any(word in text for word in ("r11", "_c, #", "bic sp", "r0-r10"))]):
+        name = "%s/modes%d" % (folder, i)
+        with open(name + ".S", "w", encoding="ascii") as f:
+            f.write(".syntax unified\n.text\n." + code + "\n.globl _start, handle, e\n.type handle, %function\n"
+                    "_start: b _start\nhandle: bx lr\ne: " + text + "\n")
+        subprocess.run(["arm-none-eabi-gcc", "-mcpu=cortex-a15", "-nostdlib", "-static", name + ".S", "-o", name],
+                       check=True)
+        said = subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", name], check=True,
+                              stdout=subprocess.PIPE).stdout
+        saved = json.loads(said)["saved"]
+        start = int(subprocess.run(["arm-none-eabi-nm", name], check=True, stdout=subprocess.PIPE,
+                                   text=True).stdout.split(" t e")[0].split(" T e")[0].split()[-1], 16)
+        found = {(s["register"], s["offset"]) for s in saved}
+        places = {((int(s["pc"], 16) - start) // 4, (int(s["pc"], 16) - start + s["bytes"]) // 4) for s in saved}
+        if found != facts or (place and facts and places != {place}):
+            wrong.append("%s at %s, not %s at %s, of\n%s" % (found, places, facts, place, text))
+    return wrong
+
 
 def entries_of(cpu):
     """Triples of a text, its entries, and where the return address is; None: nowhere for sure."""

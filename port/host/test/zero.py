@@ -14,7 +14,7 @@ sys.path.insert(0, "test/lib")
 sys.path.insert(1, "port/host/test")
 from booted import boot, traces
 from check import finish, must, run, test
-from saved import BEGIN, check_saved
+from saved import BEGIN, check_modes, check_saved
 
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
@@ -57,6 +57,7 @@ OUTER = ["interrupted", "kernel_main", START]
 HANDLERS = [["broken [interrupted]", "kernel_main", START], ["leaf [interrupted]", *OUTER],
             ["prologue [interrupted]", *OUTER], ["prologue [interrupted]", *OUTER],
             ["leaf [interrupted]", "prologue", *OUTER], ["prologue [interrupted]", *OUTER]]
+HANDLER = ["panic", "handle", ENTRY]
 # A leaf function is interrupted in a handler that has interrupted one.
 NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
 
@@ -90,13 +91,14 @@ def script(name, change):
     return WORK + "/" + name
 
 
-def expect(text, mark, nested):
+def expect(text, mark, nested, end=None):
+    """END: how each trace from a handler ends, behind the entry."""
     found = traces(text)
-    handlers = [["panic", "handle", ENTRY, *(f + mark if f.endswith("[interrupted]") else f for f in frames)]
+    handlers = [HANDLER + [f + mark if f.endswith("[interrupted]") else f for f in frames]
                 for frames in (HANDLERS + [NESTED] if nested else HANDLERS)]
     wanted = [(PANIC, 1), (FAULT, 1), *((handler, 1) for handler in handlers)]
-    if CPU == "arm":  # sfu-gen makes no rows for entries of the A profile: the trace ends there, and says so
-        wanted[2:] = [(handler[:3], -13) for handler in handlers]
+    if end is not None:
+        wanted = [(PANIC, 1)] + (len(HANDLERS) + 1) * [(HANDLER, end)] + [(HANDLER + NESTED[:3], end)]
     must(len(found) == len(wanted), "%d traces in %s" % (len(found), text))
     for a, b in zip(found, wanted):
         must(a == b, "%s, not %s, in %s" % (a, b, text))
@@ -122,12 +124,12 @@ def true_tables(image):
         must(f.read() == data[at + words[2]:at + words[2] + words[3]], "the tables are others")
 
 
-def kernel(name, flags, more=(), linker=LD, change=("", ""), mark=""):
-    """MARK: what stands behind an interrupted frame."""
+def kernel(name, flags, more=(), linker=LD, change=("", ""), mark="", end=None):
+    """MARK: what stands behind an interrupted frame. END: as of expect."""
     image = "%s/%s.elf" % (WORK, name)
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags), *more, "-o", image)
     true_tables(image)
-    expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag for flag in flags))
+    expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag for flag in flags), end)
 
 
 def made_once():
@@ -184,8 +186,26 @@ def last_fault():
     must(found == [(PANIC, 1), (["panic", "handle", ENTRY, "leaf [interrupted]", *FAULT[1:]], 1)], str(found))
 
 
+def modes():
+    """An entry of 32-bit ARM shows the SP and LR of one mode. User mode, that of programs, has those of System mode.
+    Of other modes than its own the entry has neither; below User mode there is nothing of the kernel."""
+    for entry, run_in, end in ((0x1f, 0x1f, None), (0x1f, 0x10, None), (0x13, 0x1f, -13), (0x13, 0x10, 1),
+                               (0x1f, 0x13, -13)):
+        flags = ["-O2", "-DENTRY_MODE=%d" % entry, "-DRUN_MODE=%d" % run_in]
+        kernel("modes-%x-%x" % (entry, run_in), flags + ([] if end is None else ["-DNESTED=1"]), end=end)
+
+
+def overwritten():
+    """The instruction svc in SVC mode has overwritten the LR of a leaf function."""
+    image = WORK + "/svc.elf"
+    run(LINK, *LD.split(), "-T", script("svc.ld", ("", "")), *compile_all(["-O2", "-DLAST_FAULT", "-DSVC"]), "-o",
+        image)
+    found = traces(boot(QEMU, image))
+    must(found == [(PANIC, 1), (HANDLER + ["leaf [interrupted]"], -20)], str(found))
+
+
 def saved_for_sure():
-    wrong = check_saved(GEN, CPU, WORK)
+    wrong = check_modes(GEN, WORK) if CPU == "arm" else check_saved(GEN, CPU, WORK)
     must(not wrong, "\n".join(wrong))
 
 
@@ -206,8 +226,11 @@ def main():
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": sfu-gen runs once", made_once)
-    if CPU in BEGIN:
+    if CPU in BEGIN or CPU == "arm":
         test(CPU + ": what entries save is proven", saved_for_sure)
+    if CPU == "arm":
+        test("arm: modes", modes)
+        test("arm: svc in SVC mode", overwritten)
     if CPU == "s390x":
         test(CPU + ": a new PSW that is copied", last_fault)
     if CPU == "riscv64":

@@ -9,15 +9,16 @@ struct frame {
 #define FRAME_SP(f) ((sfu_addr)(uintptr_t)(f) + sizeof(struct frame))
 #define FRAME_FP(f) ((f)->r[11])
 #define FRAME_RA(f) ((f)->lr)
-#ifdef __thumb__
+#if defined SVC /* in SVC mode it overwrites LR */
+#define FAULT      __asm__ volatile("svc #0")
+#define FAULT_SIZE 4
+#elif defined __thumb__
 #define FAULT      __asm__ volatile("udf #0")
 #define FAULT_SIZE 2
 #else
 #define FAULT      __asm__ volatile(".inst 0xe7f000f0")
 #define FAULT_SIZE 4
 #endif
-
-extern const char vectors[];
 
 static inline void machine_putc(char c)
 {
@@ -26,5 +27,4 @@ static inline void machine_putc(char c)
 
 static inline void machine_init(void)
 {
-    __asm__ volatile("mcr p15, 0, %0, c12, c0, 0; isb" : : "r"(vectors));
 }

@@ -24,7 +24,10 @@ static void say(const char *text)
         put(NULL, *text++);
 }
 
-static volatile int sink, nested, deep;
+#ifndef NESTED /* 1: all faults panic */
+#define NESTED 0
+#endif
+static volatile int sink, nested = NESTED, deep;
 
 #ifdef DESCRIBED
 extern const char stack_top[];
