@@ -321,19 +321,6 @@ CHECK += host-trace-folded
 suite-host-trace-folded: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
 	@test/run.sh host-trace-folded python3 port/host/test/folded.py folded
 
-# Of npm; Debian's npm where there is none.
-SPEEDSCOPE := speedscope-1.25.0
-build/speedscope/package/package.json:
-	@command -v npm >/dev/null || test/tools/toolchain/install.sh npm
-	@mkdir -p build/speedscope
-	@cd build/speedscope && npm pack --silent $(subst -,@,$(SPEEDSCOPE)) >/dev/null && tar -xzmf $(SPEEDSCOPE).tgz
-
-.PHONY: speedscope
-## [campaigns] speedscope: what sfu-trace --folded makes has the same sums in speedscope, in Chromium without a screen
-speedscope: build/tools/sfu-trace build/speedscope/package/package.json | $(TC)
-	@test/tools/toolchain/install.sh browser
-	@test/run.sh $@ python3 port/host/test/speedscope.py $@
-
 # Kernels of port/baremetal/test by a toolchain that knows nothing of SFrame.
 define HOST_KERNEL
 CHECK_$(1) += host-kernel-$(1)
