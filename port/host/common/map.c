@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "map.h"
-#include "report.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -529,8 +528,6 @@ bool map_name_by_file(struct map *map, const char *file, struct image *image)
         return image_fail(image, "%s: %s", file, strerror(errno));
     if (map_parse(map, text, size) == 0)
         return image_fail(image, "%s: no symbols: not a linker's map or the output of nm", file);
-    if (map_link(map, image) == MAP_ANOTHER_LINK)
-        report_warn("%s: this map is not of the link that made %s: their timestamps differ", file, image->file);
     if (map_name_image(map, image) == 0)
         return image_fail(image, "%s: no function of this map is in the code of the image", file);
     return true;

@@ -45,10 +45,12 @@ size_t map_name_image(struct map *map, struct image *image);
 /* What the numbers say that a linker writes into its map and into the image. */
 enum map_link { MAP_UNKNOWN, MAP_SAME_LINK, MAP_ANOTHER_LINK };
 enum map_link map_link(const struct map *map, const struct image *image);
+/* What is said then, with the names of both files. */
+#define MAP_OF_ANOTHER_LINK "%s: this map is not of the link that made %s: their timestamps differ"
 
-/* Gives IMAGE, for which image_symbols has been called, the functions of the map FILE, as above; says so if it is of
- * another link. MAP must stay until the image is closed, and is to be freed after a failure, too. Returns false, with a
- * line in image->error, if FILE cannot be read or has none. */
+/* Gives IMAGE, for which image_symbols has been called, the functions of the map FILE, as above. MAP must stay
+ * until the image is closed, and is to be freed after a failure, too. Returns false, with a line in image->error, if
+ * FILE cannot be read or has none. */
 bool map_name_by_file(struct map *map, const char *file, struct image *image);
 
 void map_free(struct map *map);

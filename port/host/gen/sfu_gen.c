@@ -1126,8 +1126,11 @@ static void read_machine_code(struct input *in)
 static void read_map(struct image *image)
 {
     static struct map map;
+    const bool good = image_symbols(image) && map_name_by_file(&map, options.map, image);
 
-    if (!image_symbols(image) || !map_name_by_file(&map, options.map, image))
+    if (map_link(&map, image) == MAP_ANOTHER_LINK)
+        report_warn(MAP_OF_ANOTHER_LINK, options.map, image->file);
+    if (!good)
         fail("%s", image->error);
 }
 

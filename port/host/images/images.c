@@ -251,8 +251,7 @@ void images_use_maps(struct trace_images *images)
         if (map->placed || image->pe == NULL)
             continue;
         if (map_link(&map->map, image) == MAP_ANOTHER_LINK)
-            report_note("%s: this map is not of the link that made %s: their timestamps differ", map->file,
-                        images->list[0]->file);
+            report_note(MAP_OF_ANOTHER_LINK, map->file, images->list[0]->file);
         if (map_name_image(&map->map, image) == 0)
             report_note("%s: no function of this map is in the code of %s", map->file, images->list[0]->file);
     }

@@ -799,7 +799,11 @@ static bool say_error(const struct lint *lint, const char *file)
 
 static bool read_image(struct lint *lint, const char *file, const char *map)
 {
-    return lint_read(lint, file, map, options.oldest) || say_error(lint, file);
+    const bool good = lint_read(lint, file, map, options.oldest);
+
+    if (map_link(&lint->map, &lint->image) == MAP_ANOTHER_LINK)
+        report_warn(MAP_OF_ANOTHER_LINK, map, file);
+    return good || say_error(lint, file);
 }
 
 static enum status lint_image(const char *file)
