@@ -22,8 +22,9 @@ enum {
     IDLE_BEFORE = 60,   /* and behind registers, whose stack may follow */
     NEAR_BELOW = 65536, /* bytes below SP, and above it, that a line without any other sign has */
     NEAR_ABOVE = 1 << 20,
-    LOOK_KNOWN = 6,  /* registers that look like a dump, though none of them is the PC */
-    LOOK_UNKNOWN = 8 /* names with numbers that look like a dump of registers */
+    ENOUGH_DIGITS = 16, /* digits that are not 0, and no letter among them: they are decimal */
+    LOOK_KNOWN = 6,     /* registers that look like a dump, though none of them is the PC */
+    LOOK_UNKNOWN = 8    /* names with numbers that look like a dump of registers */
 };
 
 /* A line while it is taken: in small letters, and 0 at its end. */
@@ -235,24 +236,73 @@ static size_t behind_index(const struct scan *s, size_t at, size_t i)
     return s->text[next] == '0' && s->text[next + 1] == 'x' ? next : i;
 }
 
+/* Passes over "value" and what stands before it: <reg name="pc" value="0x80">, {"name": "pc", "value": "0x80"}. */
+static size_t skip_value_word(const struct scan *s, size_t at)
+{
+    const size_t word = at + strspn(s->text + at, " ,\"");
+
+    return word > at && strncmp(s->text + word, "value", 5) == 0 && !text_is_of_a_word(s->text[word + 5])
+               ? word + 5 + (s->text[word + 5] == '"')
+               : at;
+}
+
+/* Passes over the name of an address space, which some debuggers print: "EL1N:0x8000". */
+static size_t skip_space_of(const struct scan *s, size_t at)
+{
+    enum { LONGEST = 5 };
+    size_t end = at;
+
+    while (text_is_of_a_word(s->text[end]) && end - at <= LONGEST)
+        end++;
+    return end > at && end - at <= LONGEST && strncmp(s->text + end, ":0x", 3) == 0 &&
+                   formats_find(s->d->formats, s->text + at, end - at, s->d->cpu, s->text) == NULL
+               ? end + 1
+               : at;
+}
+
+/* Passes over tags between the cells of a table: "rip</td><td>0x8000". */
+static size_t skip_tags(const struct scan *s, size_t at)
+{
+    size_t i = at, end;
+
+    while (s->text[i] == '<' && (i > at || s->text[i + 1] == '/')) {
+        end = i + strcspn(s->text + i, "> ");
+        if (s->text[end] != '>')
+            return at;
+        i = end + 1;
+    }
+    return i;
+}
+
+/* Whether what stands at AT may stand between a name and its number. A comma may if 0x follows: "PC,0x8000". */
+static bool is_sign(const struct scan *s, size_t at)
+{
+    return (s->text[at] != '\0' && strchr(":=-.|", s->text[at]) != NULL) || strncmp(s->text + at, ",0x", 3) == 0;
+}
+
 /* Finds the number of a register behind its name, which ends at AT. SIGN: whether a sign stands between them. It is no
  * number of a register if another one follows (PC:SP), or if it is a heading. */
 static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
 {
-    size_t i = skip_spaces(s, skip_other_name(s, at));
+    size_t i = skip_spaces(s, skip_other_name(s, at)), end;
     struct number selector;
 
     i += s->text[i] == '"';
-    *sign = s->text[i] != '\0' && strchr(":=-.|", s->text[i]) != NULL;
+    i = skip_value_word(s, i);
+    end = skip_tags(s, i);
+    *sign = end > i || is_sign(s, i);
+    if (end > i)
+        return take_hex(s, end, n) && fits(s->d, n->value);
     while (*sign && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
         i++;
     i = skip_spaces(s, i + *sign);
-    i += s->text[i] == '"';
+    i += s->text[i] == '"' || s->text[i] == '`';
     if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
         i = skip_spaces(s, i + 1);
     if (take_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
         !is_space(s->text[selector.end + 1]))
         i = selector.end + 1;
+    i = skip_space_of(s, i);
     while (s->text[i] == '[' || s->text[i] == '<' || s->text[i] == '(')
         i++;
     i = behind_index(s, at, i);
@@ -402,12 +452,94 @@ static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
         s->took = true;
 }
 
+static bool are_words(const struct number *list, unsigned num);
+static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num);
+
+/* What the register is that is named by the letter of NAME and NUMBER; or NULL. */
+static const struct format_name *numbered(const struct scan *s, char letter, unsigned number)
+{
+    char name[4] = {letter, number >= 10 ? (char)('0' + number / 10) : (char)('0' + number), '\0', '\0'};
+
+    if (number >= 10)
+        name[2] = (char)('0' + number % 10);
+    return formats_find(s->d->formats, name, strlen(name), s->d->cpu, s->text);
+}
+
+/* The number behind the letter at *AT, which has two digits at most; MOST_NUMBERS: none. *AT is then behind it. */
+static unsigned number_of_name(const struct scan *s, size_t *at)
+{
+    const size_t from = *at + 1, digits = strspn(s->text + from, "0123456789");
+
+    if ((s->text[*at] != 'x' && s->text[*at] != 'r') || digits == 0 || digits > 2)
+        return MOST_NUMBERS;
+    *at = from + digits;
+    return (unsigned)strtoul(s->text + from, NULL, 10);
+}
+
+/* "x4-x7: 0 1 2 3" or "r4..r7 0 1 2 3" at AT: a word for each. Returns where it ends, or AT. */
+static size_t take_range(struct scan *s, size_t at, bool take)
+{
+    struct number list[MOST_NUMBERS];
+    size_t i = at;
+    const char letter = s->text[at];
+    const unsigned first = number_of_name(s, &i);
+    unsigned last, num, k;
+
+    i = skip_spaces(s, i);
+    if (first == MOST_NUMBERS || s->text[i] == '\0' || strchr("-.~", s->text[i]) == NULL)
+        return at;
+    i = skip_spaces(s, i + strspn(s->text + i, "-.~"));
+    if (s->text[i] != letter)
+        return at;
+    last = number_of_name(s, &i);
+    i += s->text[i] == ':' || s->text[i] == '=';
+    num = last < MOST_NUMBERS ? find_numbers(s, i, list, 8) : 0;
+    if (last <= first || num != last - first + 1 || !are_words(list, num) || !only_numbers(s, i, list, num))
+        return at;
+    for (k = 0; k < num; k++) {
+        const struct format_name *found = numbered(s, letter, first + k);
+
+        if (found != NULL && take)
+            set_register(s, found->reg, list[k].value);
+        else if (found != NULL)
+            look_at_register(s, found->reg, list[k].value);
+    }
+    return list[num - 1].end;
+}
+
+/* All registers with a number, as an array behind the bracket at AT: x0 to x31 of RISC-V, of which the first is 0; x0
+ * to x30 of aarch64. Returns where it ends, or AT. */
+static size_t take_array(struct scan *s, size_t at, bool take)
+{
+    const unsigned wanted = abi_is_riscv(s->d->abi) ? 32 : abi_is_aarch64(s->d->abi) ? 31 : 0;
+    struct number list[MOST_NUMBERS];
+    const char *close = strchr(s->text + at, ']');
+    unsigned num = 0, k;
+    size_t i = skip_spaces(s, at + 1);
+
+    while (num < MOST_NUMBERS && take_hex(s, i, &list[num]) && fits(s->d, list[num].value)) {
+        i = skip_spaces(s, list[num++].end);
+        i = s->text[i] == ',' ? skip_spaces(s, i + 1) : i;
+    }
+    if (close != s->text + i || wanted == 0 || num != wanted || (wanted == 32 && list[0].value != 0))
+        return at;
+    for (k = wanted == 32; k < num; k++) {
+        const struct format_name *found = numbered(s, 'x', k);
+
+        if (found != NULL && take)
+            set_register(s, found->reg, list[k].value);
+        else if (found != NULL)
+            look_at_register(s, found->reg, list[k].value);
+    }
+    return i;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
     const struct formats *f = s->d->formats;
     const struct format_name *found;
-    size_t end = end_of_name(s, at), spaced;
+    size_t end = end_of_name(s, at), spaced, bracket, behind;
     struct number n;
     char name[4];
 
@@ -416,12 +548,16 @@ static size_t take_name(struct scan *s, size_t at, bool take)
                        : formats_find(f, s->text + at, end - at, s->d->cpu, s->text);
     if (spaced > 0 && found != NULL)
         end = at + spaced;
+    bracket = skip_spaces(s, end + (s->text[end] == ':' || s->text[end] == '='));
+    behind = s->text[bracket] == '[' ? take_array(s, bracket, take) : bracket;
+    if (behind > bracket)
+        return behind;
     if (!take_value(s, behind_bracket(s, at, end), &n))
         return end;
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
-        const size_t second = end + 1, behind = end_of_name(s, second);
+        const size_t second = end + 1;
 
-        found = formats_find(f, s->text + second, behind - second, s->d->cpu, s->text);
+        found = formats_find(f, s->text + second, end_of_name(s, second) - second, s->d->cpu, s->text);
     }
     if (!take)
         look_at_register(s, found != NULL ? found->reg : FORMAT_OTHER, n.value);
@@ -483,14 +619,51 @@ static size_t take_phrase(struct scan *s, size_t at, bool take)
     return at;
 }
 
+/* Whether a list of three numbers or more begins at AT, behind its bracket, and all are decimal: "[1048590, 7, 0]". */
+static bool is_decimal_list(const struct scan *s, size_t at)
+{
+    enum { LEAST = 3 };
+    size_t num = 0, sum = 0, first = 0;
+    bool alike = true;
+
+    for (;; num++) {
+        const size_t digits = strspn(s->text + at, "0123456789");
+        size_t i;
+
+        if (digits == 0 || (digits > 1 && s->text[at] == '0'))
+            return false;
+        first = num == 0 ? digits : first;
+        alike = alike && digits == first;
+        for (i = 0; i < digits; i++)
+            sum += s->text[at + i] != '0';
+        at += digits;
+        if (s->text[at] != ',')
+            break;
+        at = skip_spaces(s, at + 1);
+    }
+    return s->text[at] == ']' && num + 1 >= LEAST && sum >= ENOUGH_DIGITS &&
+           !(alike && (first == 8 || first == 16));
+}
+
+static bool has_decimal_list(const struct scan *s)
+{
+    const char *open;
+
+    for (open = strchr(s->text, '['); open != NULL; open = strchr(open + 1, '['))
+        if (is_decimal_list(s, skip_spaces(s, (size_t)(open - s->text) + 1)))
+            return true;
+    return false;
+}
+
 /* Whether the numbers of registers are decimal, as Rust prints a structure: one is too long to be hexadecimal; or none
  * has 0x, zeros before it, the size of a word, or a letter, although so many digits that are not 0 would have some. */
 static bool has_decimal(const struct scan *s)
 {
-    enum { ENOUGH = 16 };
     size_t i, end, digits, sum = 0;
     bool hex = false;
 
+    if (has_decimal_list(s))
+        return true;
     for (i = 0; i<s->size; i = end> i ? end : i + 1) {
         end = end_of_name(s, i);
         if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL ||
@@ -505,7 +678,7 @@ static bool has_decimal(const struct scan *s)
         for (; digits > 0; digits--)
             sum += s->text[end + digits - 1] != '0';
     }
-    return !hex && sum >= ENOUGH;
+    return !hex && sum >= ENOUGH_DIGITS;
 }
 
 /* Takes the registers of the line; or only asks whether one is there that is known already. */
@@ -526,6 +699,8 @@ static void scan_registers(struct scan *s, bool take)
         end = take_phrase(s, i, take);
         if (end == i && hex_of(s->text[i]) >= 0 && hex_of(s->text[i]) <= 9)
             end = end_of_name(s, i);
+        if (end == i)
+            end = take_range(s, i, take);
         if (end == i)
             end = take_name(s, i, take);
         i = end > i ? end : i + 1;
@@ -784,7 +959,8 @@ static bool take_word_line(struct scan *s)
     near = is_near_sp(s->d, list[0].value);
     if ((near || behind) && take_byte_line(s, &list[0]))
         return true;
-    marked = (behind || strstr(s->text, "addr") != NULL) && (s->d->begun || s->d->registers > 2 || near);
+    marked = (behind || (strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL)) &&
+             (s->d->begun || s->d->registers > 2 || near);
     if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
         return true;
     s->d->has_pair = s->d->has_pair && num == 2;
@@ -937,6 +1113,14 @@ static size_t add_named(struct named_address *list, size_t num, uint64_t addr, b
     return num;
 }
 
+/* Whether the number at AT has the name of a frame pointer: "lr = 0x... fp = 0x...". */
+static bool is_frame_pointer(const struct scan *s, size_t at)
+{
+    while (at > 0 && strchr(" =:", s->text[at - 1]) != NULL)
+        at--;
+    return at >= 2 && memcmp(s->text + at - 2, "fp", 2) == 0 && (at == 2 || !text_is_of_a_word(s->text[at - 3]));
+}
+
 /* The addresses from AT on. Of a pair, "PC:SP", the first one. */
 static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct named_address *list, size_t num)
 {
@@ -944,8 +1128,8 @@ static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct n
     unsigned found = find_numbers(s, at, numbers, 6), i;
 
     for (i = 0; i < found; i++)
-        if (numbers[i].at == 0 || s->text[numbers[i].at - 1] != ':' || i == 0 ||
-            numbers[i - 1].end + 1 != numbers[i].at)
+        if (!is_frame_pointer(s, numbers[i].at) && (numbers[i].at == 0 || s->text[numbers[i].at - 1] != ':' ||
+                                                    i == 0 || numbers[i - 1].end + 1 != numbers[i].at))
             num = add_named(list, num, numbers[i].value,
                             are_returns && !(s->d->dump.has_pc && numbers[i].value == s->d->dump.pc));
     return num;
@@ -994,6 +1178,16 @@ static bool is_named_code(const struct scan *s, size_t at)
     return false;
 }
 
+static bool has_named_code(const struct scan *s, const struct number *numbers, unsigned found)
+{
+    unsigned i;
+
+    for (i = 0; i < found; i++)
+        if (is_named_code(s, numbers[i].at))
+            return true;
+    return false;
+}
+
 /* How many of the FOUND numbers at NUMBERS are left if the last one has to be the address: no distance behind it ("+
  * 0x12"), no SP in brackets ("0x1234 (0x5678)"), no arguments where a name says which number it is. */
 static unsigned last_address(const struct scan *s, const struct number *numbers, unsigned found)
@@ -1007,7 +1201,7 @@ static unsigned last_address(const struct scan *s, const struct number *numbers,
     while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where))
         found--;
     if (found > 1 && s->text[numbers[found - 1].at - 1] == '(' && s->text[numbers[found - 1].end] == ')' &&
-        numbers[found - 2].end + 2 == numbers[found - 1].at)
+        numbers[found - 2].digits >= 6 && numbers[found - 2].end + 2 == numbers[found - 1].at)
         found--;
     return found;
 }
@@ -1029,8 +1223,9 @@ static size_t take_list_line(struct scan *s, struct named_address *list, size_t 
     struct number numbers[MOST_NUMBERS];
     unsigned found = find_numbers(s, 0, numbers, 8), i;
 
-    if (strstr(s->text, "+0x") != NULL && !(found > 0 && s->text[numbers[found - 1].at - 1] == '[' &&
-                                            s->text[numbers[found - 1].end] == ']' && numbers[found - 1].prefixed))
+    if (strstr(s->text, "+0x") != NULL && !has_named_code(s, numbers, found) &&
+        !(found > 0 && s->text[numbers[found - 1].at - 1] == '[' && s->text[numbers[found - 1].end] == ']' &&
+          numbers[found - 1].prefixed))
         return num; /* "name+0x12/0x34", which is more than an address */
     if (found > 1 && are_all_numbers(s, numbers[0].at)) {
         for (i = 0; i < found; i++)
@@ -1105,12 +1300,28 @@ static bool take_bracketed(const struct scan *s, struct number *n)
     const char *open = strrchr(s->text, '[');
     size_t at = open != NULL ? (size_t)(open - s->text) : 0, behind;
 
-    if (open == NULL || !take_hex(s, at + 1, n) || !n->prefixed || n->digits < 6 || s->text[n->end] != ']')
+    if (open == NULL || !take_hex(s, at + 1, n) || n->digits < 6 || s->text[n->end] != ']' ||
+        !(n->prefixed || strstr(s->text, "+0x") != NULL))
         return false;
     behind = skip_spaces(s, n->end + 1);
     while (at > 0 && is_space(s->text[at - 1]))
         at--;
     return at > 0 && s->text[at - 1] == ')' && strchr(s->text, '(') != NULL && s->text[behind] == '\0';
+}
+
+/* The return address among the numbers from AT on, by its name: "fp 0x... lr 0x...". */
+static bool take_link(const struct scan *s, size_t at, struct number *n)
+{
+    struct number numbers[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, at, numbers, 8);
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        if (numbers[i].digits >= 6 && is_named_code(s, numbers[i].at)) {
+            *n = numbers[i];
+            return true;
+        }
+    return false;
 }
 
 /* "#1  0x... in f ()", "bt#1: pc 0x...", "frame #1: 0x...", "Frame 1: f @ 0x...": as debuggers, sanitizers and kernels
@@ -1138,7 +1349,21 @@ static bool take_frame_at(const struct scan *s, size_t at, struct number *n, boo
     if (sign != NULL)
         at = (size_t)(sign - s->text) + 3;
     *is_return = number > 0 && !is_pc;
-    return take_hex(s, at + (is_pc ? 3 : 0), n) && (n->prefixed ? n->digits >= 6 : is_pc && n->digits >= 8);
+    if (take_hex(s, at + (is_pc ? 3 : 0), n))
+        return n->prefixed ? n->digits >= 6 : is_pc && n->digits >= 8;
+    *is_return = true;
+    return take_link(s, at, n);
+}
+
+/* "f() at 0x..." or "f(0x1) at 80001234": as the kernels of the BSDs print frames. */
+static bool take_called(const struct scan *s, struct number *n)
+{
+    const char *at = strstr(s->text, ") at "), *open = at;
+
+    while (open != NULL && open > s->text && *open != '(')
+        open--;
+    return open != NULL && open > s->text && text_is_of_a_word(open[-1]) &&
+           take_hex(s, (size_t)(at - s->text) + 5, n) && n->digits >= (n->prefixed ? 6u : 8u);
 }
 
 /* A frame may stand behind what a log puts before its lines. */
@@ -1152,7 +1377,7 @@ static size_t take_frame_line(struct scan *s, struct named_address *list, size_t
         if (!is_space(s->text[at]) && (at == 0 || is_space(s->text[at - 1])) &&
             take_frame_at(s, at, &n, &is_return))
             return add_named(list, num, n.value, is_return);
-    return take_bracketed(s, &n) ? add_named(list, num, n.value, true) : num;
+    return take_bracketed(s, &n) || take_called(s, &n) ? add_named(list, num, n.value, true) : num;
 }
 
 /* "PC 0x... (0xBASE+0xOFFSET) [ 0] NAME": frames of EDK II, whose images begin at BASE. */
@@ -1474,7 +1699,7 @@ size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct na
         *first = is_first_frame(&s);
     }
     for (i = 0; i < found; i++)
-        if (numbers[i].digits >= 6 && fits(d, numbers[i].value))
+        if (numbers[i].digits >= 6 && fits(d, numbers[i].value) && s.text[numbers[i].end] != '+')
             num = add_named(list, num, numbers[i].value, true);
     return num;
 }

@@ -44,7 +44,11 @@ struct filter {
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
     bool said;                /* something about this log */
-    size_t unnamed;           /* return addresses in lines that might be of anything */
+    struct lone {
+        uint64_t addr;
+        unsigned lines; /* since then; 0: there is none */
+    } lone;             /* an address of code that stood alone in a line: where a list of calls may begin */
+    size_t unnamed;     /* return addresses in lines that might be of anything */
     char line[MAX_LINE + 1];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
@@ -454,16 +458,33 @@ static void name_words(struct filter *f)
     }
 }
 
-/* Whether ADDR got a name in this dump. */
+/* Where the function at ADDR begins, or ADDR. */
+static uint64_t function_at(const struct filter *f, uint64_t addr)
+{
+    struct trace_image *image = images_at(&f->options->images, addr);
+    struct function_name found;
+
+    return image != NULL && images_name(&f->options->images, image, addr - image->slide, &found)
+               ? addr - found.offset
+               : addr;
+}
+
+/* Whether the call that returns to ADDR is in a function that got a name in this dump. */
 static bool is_named(const struct filter *f, uint64_t addr)
 {
-    const uint64_t code = abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr;
+    const uint64_t start = function_at(f, (abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr) - 1);
     size_t i;
 
     for (i = 0; i < f->num_named; i++)
-        if (f->named[i] == code)
+        if (function_at(f, f->named[i]) == start)
             return true;
     return false;
+}
+
+static void note_named(struct filter *f, uint64_t addr)
+{
+    if (f->num_named < DUMPS_NAMED)
+        f->named[f->num_named++] = addr;
 }
 
 /* A PC that is alone, and in no image, may be anything. */
@@ -525,9 +546,9 @@ static void say_dump(struct filter *f)
         if (!log_dump_read(&d->dump, d->dump.sp, &byte, 1))
             out_line(&f->out, "        SP 0x%" PRIx64 " lies in no word of the stack that the log has", d->dump.sp);
     } else {
-        if (d->dump.has_pc && !f->pc_named)
+        if (d->dump.has_pc && (!f->pc_named || (is_in_image(f, d->dump.pc) && !is_named(f, d->dump.pc + 1))))
             name_register(f, "pc", d->dump.pc, false);
-        if (d->dump.has_ra && !has_calls && !f->ra_named && !is_named(f, d->dump.ra))
+        if (d->dump.has_ra && !f->ra_named && !is_named(f, d->dump.ra))
             name_register(f, "return address", d->dump.ra, true);
         if (f->main->image.abi == 0 && !d->listed)
             name_words(f);
@@ -578,8 +599,10 @@ static void name_pc_first(struct filter *f, const struct named_address *named)
 {
     const struct log_dump *d = &f->dumps.dump;
 
-    if (named->is_return && !f->pc_named && d->has_pc && images_at(&f->options->images, d->pc) != NULL) {
+    if ((named->is_return || named->addr != d->pc) && !f->pc_named && d->has_pc &&
+        images_at(&f->options->images, d->pc) != NULL) {
         name_register(f, "pc", d->pc, false);
+        note_named(f, abi_is_arm(f->dumps.abi) ? d->pc & ~UINT64_C(1) : d->pc);
         f->pc_named = true;
     }
 }
@@ -596,8 +619,8 @@ static bool name_address(struct filter *f, const struct named_address *named)
     name_pc_first(f, named);
     at = images_at(&f->options->images, addr - named->is_return);
     f->pc_named = f->pc_named || (!named->is_return && at != NULL);
-    if (at != NULL && f->num_named < DUMPS_NAMED)
-        f->named[f->num_named++] = addr;
+    if (at != NULL)
+        note_named(f, addr - named->is_return);
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);
@@ -609,28 +632,94 @@ static bool name_address(struct filter *f, const struct named_address *named)
     return at != NULL;
 }
 
+/* ADDR without the bit that says that its code is Thumb. */
+static uint64_t code_address(const struct filter *f, uint64_t addr)
+{
+    return abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr;
+}
+
+/* Whether the NUM addresses of a line all lie in the code, and two at least are return addresses: words of a stack have
+ * others between them. */
+static bool are_calls(const struct filter *f, const struct named_address *list, size_t num)
+{
+    size_t i, returns = 0;
+
+    for (i = 0; i < num; i++) {
+        if (!is_in_image(f, code_address(f, list[i].addr)))
+            return false;
+        returns += list[i].is_return;
+    }
+    return returns >= 2;
+}
+
+/* Above return addresses stands where the program was, alone in a line shortly before the first of them. */
+static void name_lone(struct filter *f, const struct named_address *call)
+{
+    enum { NEAR = 4 /* lines: some lists print lines of source between their frames */ };
+    const struct named_address lone = {f->lone.addr, 0, false};
+
+    if (f->lone.lines > 0 && f->lone.lines <= NEAR && lone.addr != call->addr &&
+        !(f->num_named > 0 && f->named[f->num_named - 1] == lone.addr))
+        (void)name_address(f, &lone);
+    f->lone.lines = 0;
+}
+
+enum { MOST_OF_CRASH = 4 /* numbers of a line that tells of a crash */ };
+
+/* Whether LINE tells of a crash. */
+static bool says_crash(const char *line)
+{
+    static const char *const words[] = {"fault", "trap", "exception", "abort", "crash", "panic", "illegal"};
+    size_t i;
+
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasestr(line, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Whether the line tells of a crash, before the log has a PC: addresses of code in it are likely to be where that
+ * happened, and who has called. */
+static bool is_crash(const struct filter *f, const struct named_address *list, size_t num)
+{
+    size_t i;
+
+    for (i = 0; i < num && num <= MOST_OF_CRASH && !f->dumps.dump.has_pc; i++)
+        if (!list[i].is_return && is_in_image(f, list[i].addr))
+            return says_crash(f->line);
+    return false;
+}
+
 /* Lines of lists that no format has: numbers that can be nothing but return addresses, and what a line that begins with
  * the number 0 has. Lines with more than MOST numbers get no names; their return addresses are counted. */
 static void name_returns(struct filter *f, size_t size, size_t most)
 {
     const uint64_t before = f->slide;
     struct named_address list[DUMPS_NAMED];
-    bool first;
+    bool first, calls, crash;
     const size_t num = dumps_addresses(&f->dumps, f->line, size, list, &first);
     size_t i;
 
     set_log_slide(f, dump_slide(f));
+    for (i = 0; i < num; i++)
+        list[i].is_return = is_return_address(f, code_address(f, list[i].addr));
+    calls = most > 0 && are_calls(f, list, num);
+    crash = is_crash(f, list, num);
     for (i = 0; i < num; i++) {
-        const uint64_t addr = abi_is_arm(f->dumps.abi) ? list[i].addr & ~UINT64_C(1) : list[i].addr;
+        const bool in_image = is_in_image(f, code_address(f, list[i].addr));
+        bool named;
 
-        list[i].is_return = is_return_address(f, addr);
-        if (num > most) {
+        if (num > most && !calls && !crash) {
             f->unnamed += list[i].is_return;
             continue;
         }
-        if (list[i].is_return || (first && images_at(&f->options->images, addr) != NULL))
-            f->dumps.listed = name_address(f, &list[i]) || f->dumps.listed;
+        if (list[i].is_return)
+            name_lone(f, &list[i]);
+        named = (list[i].is_return || calls || ((first || crash) && in_image)) && name_address(f, &list[i]);
+        f->dumps.listed = f->dumps.listed || (named && !crash);
     }
+    if (num == 1 && most > 0 && !first && !crash && !list[0].is_return && is_in_image(f, list[0].addr))
+        f->lone = (struct lone){list[0].addr, 1};
     set_log_slide(f, before);
 }
 
@@ -743,6 +832,8 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
         module = bracket != NULL ? module_named(f, t.p, (size_t)(bracket - t.p)) : f->main;
         placed = module != NULL && symbols_address(module, line.name, line.name_size, &addr);
         if (placed)
+            note_named(f, addr + line.offset - !line.exact + module->slide);
+        if (placed)
             out_place_in(&f->out, &f->options->images, module, addr + line.offset - !line.exact);
         else
             placed = bracket == NULL && place_by_name(f, &line);
@@ -765,6 +856,7 @@ static void take_foreign(struct filter *f, size_t size)
     if (f->foreign.took)
         return;
     f->line[size] = '\0';
+    f->lone.lines += f->lone.lines > 0 && size > 0;
     if (dumps_ends(&f->dumps, f->line, size))
         end_dump(f);
     listed = f->dumps.listed;
@@ -772,8 +864,11 @@ static void take_foreign(struct filter *f, size_t size)
     if (f->dumps.unread != NULL && f->main != NULL)
         out_line(&f->out, "        no trace: %s", f->dumps.unread);
     f->dumps.unread = NULL;
-    for (i = 0; i < num; i++)
+    for (i = 0; i < num; i++) {
+        if (named[i].is_return)
+            name_lone(f, &named[i]);
         found = name_address(f, &named[i]) || found;
+    }
     if (num > 0 && !found && f->main != NULL)
         f->dumps.listed = listed;
     if (f->options->images.num > 0)
