@@ -572,4 +572,5 @@ const struct code_cpu code_aarch64 = {
     0,
     false,
     false,
+    0,
 };

@@ -878,11 +878,23 @@ static void overwrite(const struct code_cpu *cpu, struct code_state *state, cons
                 op->reg != 0 && (count == NULL || count->base == BASE_NUMBER));
 }
 
+/* A register that nobody knows is moved up by a word, as functions of newer clangs for RISC-V move the pointer of their
+ * shadow call stack. Elsewhere global data lies around that register (gp), and nobody moves it. */
+static bool names_shadow(const struct code_cpu *cpu, const struct code_state *state, const struct code_op *op)
+{
+    return cpu->new_shadow != 0 && op->reg == cpu->new_shadow && op->base == op->reg && op->k == cpu->word &&
+           state->reg[op->reg].base == BASE_UNKNOWN && state->caller == CALLER_KNOWN;
+}
+
 /* REG = the value AT + K. What is gone stays so wherever it moves. */
 static void set_value(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
     struct code_value at = state->reg[op->base];
 
+    if (names_shadow(cpu, state, op)) {
+        at = entry_value(op->reg);
+        drop_range(state, at.base, INT64_MIN, INT64_MAX);
+    }
     if (at.base != BASE_NEAR)
         at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
     if (at.base != BASE_UNKNOWN)
@@ -1159,9 +1171,23 @@ static bool is_own(const struct code_cpu *cpu, const struct code_value *value, u
     return value->k == 0 && value->base == (reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
 }
 
-/* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. What an epilogue
- * loads is in the frame, known or not. */
-static bool replaces(const struct code_state *state, const struct code_fact *fact, unsigned reg)
+/* Whether OP, which loads REG, takes it from a word in which the function in STATE has not saved it. What an epilogue
+ * loads is in the frame, known or not. FP and RA are saved below the CFA: above it, if they have not been stored there,
+ * are arguments, or it is a piece of another function that loads them (RISC-V, clang's -Oz). */
+static bool loads_other(const struct code_cpu *cpu, const struct code_state *state, const struct code_op *op,
+                        unsigned reg)
+{
+    const struct code_value *at = &state->reg[op->base];
+    const bool many = op->what == CODE_LOADS;
+    const unsigned before = many ? num_below((uint32_t)op->from, reg) : reg - op->reg;
+
+    return !is_on_stack(at) ||
+           (reg != cpu->sp && at->base == BASE_CFA && at->k + op->k + cpu->word * (int64_t)before >= 0);
+}
+
+/* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. */
+static bool replaces(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact,
+                     unsigned reg)
 {
     bool result = false;
     unsigned i;
@@ -1189,7 +1215,7 @@ static bool replaces(const struct code_state *state, const struct code_fact *fac
         case CODE_LOADS:
             if (op->what == CODE_LOAD ? op->reg <= reg && op->last >= reg
                                       : reg < CODE_REAL && (uint32_t)op->from >> reg & 1)
-                result = !is_on_stack(&state->reg[op->base]);
+                result = loads_other(cpu, state, op, reg);
             break;
         default:
             break;
@@ -1226,7 +1252,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     unsigned i;
 
     for (i = 0; i < num_own; i++)
-        leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(state, fact, own[i]);
+        leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
 
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
@@ -1269,6 +1295,19 @@ static struct code_value fp_behind(const struct code_cpu *cpu, const struct code
     return fp;
 }
 
+/* A call is over: of a shadow call stack the words are left that this function has put below its pointer. All else is
+ * the callee's, or no such stack, but global data. */
+static void keep_shadow(struct code_state *state, uint8_t reg)
+{
+    const uint8_t base = (uint8_t)(BASE_ENTRY + reg);
+    const struct code_value *at = &state->reg[reg];
+
+    if (reg == 0)
+        return;
+    drop_range(state, base, INT64_MIN, 0);
+    drop_range(state, base, at->base == base && at->k > 0 ? at->k : 0, INT64_MAX);
+}
+
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
 {
     struct code_value *sp = &state->reg[cpu->sp];
@@ -1289,6 +1328,8 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     state->bound = state->compared = 0;
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
+    keep_shadow(state, cpu->shadow);
+    keep_shadow(state, cpu->new_shadow);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
     forget_struct(state);
     if (callee != NULL && callee->spoils)

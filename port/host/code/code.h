@@ -206,6 +206,8 @@ struct code_cpu {
     /* ARM: SP and LR are those of a mode of the CPU. Which mode was interrupted only the saved status says, and no row
      * can ask that: entries of exceptions have no rows, and sfu_start.c asks. */
     bool banked;
+    /* Another register that points to a shadow call stack, if code moves it (code.c, names_shadow), or 0. */
+    uint8_t new_shadow;
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */

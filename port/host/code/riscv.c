@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { ZERO = 0, RA = 1, SP = 2, T0 = 5, FP = 8, A0 = 10, A7 = 17, S2 = 18, T3 = 28, T6 = 31 };
+enum { ZERO = 0, RA = 1, SP = 2, GP = 3, T0 = 5, FP = 8, A0 = 10, A7 = 17, S2 = 18, T3 = 28, T6 = 31 };
 
 /* Major opcodes, and those of OP-FP's funct5 that write a register which is not one of floating point. */
 enum {
@@ -803,27 +803,28 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 }
 
 /* A callee may change RA, t0 to t6 and a0 to a7; another trap, the scratch register.
- * clang keeps the pointer of its shadow call stack in s2. */
+ * clang keeps the pointer of its shadow call stack in s2 up to version 16, then in gp. */
 #define CHANGED (1ull << RA | 7ull << T0 | 0xffull << A0 | 15ull << T3 | 1ull << CODE_OTHER_SP)
 #define IDLE    (3ull << T0 | 15ull << T3)
 
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 
 const struct code_cpu code_riscv64 = {
-    CHANGED,   IDLE, SP,   FP, RA,    S2,    0, 0,    true, 2,    0,
-    decode_64, NULL, NULL, 8,  4 | 8, NO_PC, 0, NULL, 0,    true, false,
+    CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64,
+    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP,
 };
 
 const struct code_cpu code_riscv32 = {
-    CHANGED, IDLE, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL, 0, true, false,
+    CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32,
+    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP,
 };
 
 const struct code_cpu code_riscv64_zcmp = {
-    CHANGED,        IDLE, SP,   FP, RA,    S2,    0, 0,    true, 2,    0,
-    decode_64_zcmp, NULL, NULL, 8,  4 | 8, NO_PC, 0, NULL, 0,    true, false,
+    CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64_zcmp,
+    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
-    CHANGED,        IDLE, SP,   FP, RA, S2,    0, 0,    true, 2,    0,
-    decode_32_zcmp, NULL, NULL, 4,  4,  NO_PC, 0, NULL, 0,    true, false,
+    CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32_zcmp,
+    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP,
 };

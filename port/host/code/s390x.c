@@ -1269,4 +1269,5 @@ const struct code_cpu code_s390x = {
     0,
     false,
     false,
+    0,
 };

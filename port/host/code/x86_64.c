@@ -805,6 +805,7 @@ const struct code_cpu code_x86_64 = {
     0,
     false,
     false,
+    0,
 };
 
 const struct code_cpu code_i386 = {
@@ -830,6 +831,7 @@ const struct code_cpu code_i386 = {
     12,
     false,
     false,
+    0,
 };
 #else
 /* ISO C forbids an empty file. */

@@ -230,6 +230,28 @@ PIECE = {
         LOAD ra, 24(sp)\nLOAD s0, 16(sp) => r8+0 * *\naddi sp, sp, 32 => r2+32 * *\nret => r2+0 * *\n.cfi_endproc
         .type g, %function\ng: .cfi_startproc\naddi s0, sp, 32\nret""",
 }
+# A piece of epilogues is called by t0, and its CFI says nothing (clang, -Oz). Once it has loaded FP, that of its caller
+# is nowhere any more. A word that FP is saved in above the CFA is one like any other.
+OUTLINED = {
+    "riscv": """addi sp, sp, -32 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)\nSTORE s0, 16(sp)
+        .cfi_offset 1, -8\n.cfi_offset 8, -16\naddi s0, sp, 32\n.cfi_def_cfa 8, 0\njal leaf => r8+0 [cfa-8] [cfa-16]
+        jal t0, OUTLINED_FUNCTION_0 => r8+0 [cfa-8] [cfa-16]\nret => r2+0 r1+0 r8+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nSTORE s0, 8(sp)\nli s0, 5 => r2+0 r1+0 r8+0
+        jal leaf => r2+0 r1+0 [cfa+8]\nLOAD s0, 8(sp) => none\nnop => none\n.cfi_endproc
+        .type OUTLINED_FUNCTION_0, %function\nOUTLINED_FUNCTION_0: .cfi_startproc\nLOAD ra, 24(sp) => r2+0 r5+0 r8+0
+        LOAD s0, 16(sp) => r2+0 r5+0 r8+0\nLOAD s1, 8(sp) => none\naddi sp, sp, 32 => none\njr t0 => none
+        .cfi_endproc\n.size OUTLINED_FUNCTION_0, . - OUTLINED_FUNCTION_0\n.type h, %function\nh: .cfi_startproc
+        nop => r2+0 r1+0 r8+0""",
+}
+# clang 19's shadow call stack. Its CFI ends where the epilogue has begun, at a jump to another function as well.
+SHADOW = {
+    "riscv": """addi gp, gp, W => r2+0 r1+0 r8+0\n.cfi_escape 0x16, 3, 2, 0x73, 0x80 - W\nSTORE ra, -W(gp)
+        addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\nSTORE s0, 0(sp)\n.cfi_offset 1, -8
+        .cfi_offset 8, -16\naddi s0, sp, 16\n.cfi_def_cfa 8, 0\njal leaf => r8+0 [cfa-8] [cfa-16]
+        LOAD ra, 8(sp) => r8+0 [cfa-8] [cfa-16]\nLOAD s0, 0(sp) => r8+0 * [cfa-16]\naddi sp, sp, 16 => r2+16 * *
+        LOAD ra, -W(gp) => r2+0 r1+0 r8+0\naddi gp, gp, -W => r2+0 r1+0 r8+0\n.cfi_restore 3
+        j leaf => r2+0 r1+0 r8+0""",
+}
 # The same by gcc (-mindirect-branch, -mfunction-return), whose CFI counts what the call pushes, and goes on to do so
 # where its return has taken that off, up to the next row that says anew where the CFA is. So behind a jump to a label
 # nobody knows it, but on ways that are seen (FAULTS.md: gcc-thunk-goto).
@@ -661,6 +683,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "RA's word overwritten": LOST_WORD, "a call that is a jump": DETOUR,
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
+         "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
@@ -760,6 +783,19 @@ def alone(cpu, text, leaf=None):
 # others call it.
 FALLEN_INTO = ("mv t0, ra\nnop\nnop\nnop", """lui t1, 0xfffff => r2+0 r5+0 r8+0\nbgeu t1, a0, 1f\nneg a0, a0
     1: li a0, -1 => r2+0 r5+0 r8+0\njr t0 => r2+0 r5+0 r8+0""")
+
+# Code alone: RA is stored by a register that clang has for a shadow call stack, where a callee may write.
+NO_SHADOW = {
+    "aarch64": {
+        "x18": """str x30, [x18]\nbl leaf => none\nldr x30, [x18] => none\nret => none""",
+        "x18, below it": """str x30, [x18, #-8]\nbl leaf => none\nldr x30, [x18, #-8] => none
+            ret => none"""},
+    "riscv": {
+        "s2": "STORE ra, 0(s2)\njal leaf => none\nLOAD ra, 0(s2) => none\nret => none",
+        "gp": "STORE ra, W(gp)\njal leaf => none\nLOAD ra, W(gp) => none\nret => none",
+        "gp, which is moved back": """addi gp, gp, W\nSTORE ra, -W(gp)\naddi gp, gp, -W\njal leaf => none
+            addi gp, gp, W => none\nLOAD ra, -W(gp) => none\nret => none"""},
+}
 
 # Code alone: a comparison in front of a call says nothing of the table of jumps behind it, whose last entries lead to
 # where another way comes with FP as it was.
@@ -1014,6 +1050,9 @@ def main():
             test("%s: an exception's entry jumps to a function, and %s" % (cpu, how or "nobody else"), jumped, cpu, how)
     for cpu in ("riscv64", "riscv32"):
         test("%s: code alone: a piece that comes back by t0" % cpu, alone, cpu, FALLEN_INTO[1], FALLEN_INTO[0])
+    for cpu in CPUS:
+        for where, text in NO_SHADOW.get("riscv" if cpu.startswith("riscv") else cpu, {}).items():
+            test("%s: code alone: RA where %s points, which is no shadow call stack" % (cpu, where), alone, cpu, text)
     for cpu, text in BOUND.items():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
     for how, text in POPPED.items():
