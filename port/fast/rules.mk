@@ -11,8 +11,11 @@ CHECK_aarch64_be += fast-aarch64_be
 CHECK += fast-riscv64
 
 FAST_SHARED := sfu.c port/fast/sfu_fast.c port/fast/test/table.c test/unit/build.c
-FAST_HEADERS := $(wildcard port/fast/test/*.h test/lib/*.h) port/fast/sfu_fast.h test/unit/build.h sfu.h
-FAST_CFLAGS := -std=gnu99 -g1 $(WARN) -Werror -I. -Iport/fast -Itest/unit
+FAST_REPEAT := port/fast/sfu_repeat.c port/fast/test/repeat_test.c port/profile/sfu_profile.c \
+    port/depot/sfu_depot.c port/depot/sfu_depot_print.c port/print/sfu_print.c port/print/sfu_build_id.c
+FAST_HEADERS := $(wildcard port/fast/*.h port/profile/*.h port/depot/*.h port/print/*.h \
+    port/fast/test/*.h test/lib/*.h) test/unit/build.h sfu.h
+FAST_CFLAGS := -std=gnu99 -g1 $(WARN) -Werror -I. -Iport/fast -Iport/depot -Iport/profile -Iport/print -Itest/unit
 FAST_WRAP := -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply
 
 # fast_programs DIRECTORY, COMPILER AND FLAGS: the programs of one set of flags share these objects.
@@ -27,6 +30,9 @@ $(1)/fast_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/fast_test.o $(1)
 # Sections that come and go while threads walk.
 $(1)/change_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/change_test.o $(1)/test/lib/check.o
 	$(2) $$^ -lpthread -o $$@
+# One that remembers the last trace.
+$(1)/repeat_test: $(FAST_SHARED:%.c=$(1)/%.o) $(FAST_REPEAT:%.c=$(1)/%.o) $(1)/test/lib/check.o
+	$(2) $$^ -Wl,--wrap=sfu_walk_step -lpthread -o $$@
 # Single steps and signals are this CPU's.
 $(1)/race_test: $(FAST_SHARED:%.c=$(1)/%.o) $(1)/port/fast/test/race_test.o $(1)/test/lib/check.o
 	$(2) $$^ -lpthread -o $$@
@@ -55,6 +61,16 @@ build/fast/aarch64_be/fast_test: $(FAST_SHARED) port/fast/test/fast_test.c $(FAS
 .PHONY: suite-fast suite-fast-threads suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x suite-fast-riscv64
 suite-fast: build/fast/sanitized/fast_test
 	@test/run.sh fast build/fast/sanitized/fast_test 500
+
+# The last trace, remembered.
+CHECK += fast-repeat
+.PHONY: suite-fast-repeat
+suite-fast-repeat: build/fast/sanitized/repeat_test build/fast/thread/repeat_test \
+    $(foreach cpu,aarch64 s390x riscv64,build/fast/$(cpu)/repeat_test)
+	@test/run.sh fast-repeat sh -ec 'test/lib/check.sh repeat build/fast/sanitized/repeat_test 60; \
+	    test/lib/check.sh "repeat, ThreadSanitizer" build/fast/thread/repeat_test 8; \
+	    for cpu in aarch64 s390x riscv64; do \
+	        test/lib/check.sh "repeat, $$cpu" qemu-$$cpu build/fast/$$cpu/repeat_test 12; done'
 
 suite-fast-threads: $(addprefix build/fast/,plain/race_test plain/change_test thread/change_test)
 	@test/run.sh fast-threads sh -ec 'test/lib/check.sh race build/fast/plain/race_test; \

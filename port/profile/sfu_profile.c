@@ -13,6 +13,8 @@ bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, u
 {
     profile->samples = profile->idle = profile->incomplete = 0;
     profile->state = 0;
+    profile->trace = NULL;
+    profile->repeat = NULL;
     return sfu_depot_init(&profile->depot, memory, bytes, base);
 }
 
@@ -37,20 +39,22 @@ static void count_one(sfu_depot_sum *counter)
 }
 
 /* Stores the PCs from TOP on, at most CAPACITY. Returns SFU_END if those are all. */
-static int trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
-                 uint64_t *pcs, size_t capacity, size_t *count)
+static int trace(const struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
+                 const struct sfu_registers *top, uint64_t *pcs, size_t capacity, size_t *count)
 {
 #if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 || defined(__i386__) /* the fast walker needs atomic operations of 64 bits */
     struct sfu_walk walk;
     int code = SFU_OK;
 
+    (void)profile;
     (void)fast;
     sfu_walk_start(&walk, target, top);
     for (*count = 0; code == SFU_OK && *count < capacity; code = sfu_walk_step(&walk))
         pcs[(*count)++] = walk.frame.regs.pc;
     return code;
 #else
-    return sfu_fast_trace(fast, target, top, 0, pcs, capacity, count);
+    return profile->trace == NULL ? sfu_fast_trace(fast, target, top, 0, pcs, capacity, count)
+                                  : profile->trace(profile->repeat, fast, target, top, 0, pcs, capacity, count);
 #endif
 }
 
@@ -61,7 +65,7 @@ static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struc
     size_t count;
 
     /* One more than is kept: only so does a trace of SFU_PROFILE_PCS say that it is complete. */
-    if (trace(fast, target, top, pcs, SFU_PROFILE_PCS + 1, &count) != SFU_END || count > SFU_PROFILE_PCS) {
+    if (trace(profile, fast, target, top, pcs, SFU_PROFILE_PCS + 1, &count) != SFU_END || count > SFU_PROFILE_PCS) {
         if (count > SFU_PROFILE_PCS)
             count = SFU_PROFILE_PCS;
         pcs[count++] = profile->depot.base;

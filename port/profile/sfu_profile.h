@@ -36,7 +36,9 @@ extern "C" {
 #define SFU_PROFILE_PCS 64
 #endif
 
-/* Callers may read all but the last. */
+struct sfu_repeat; /* sfu_repeat.h */
+
+/* Callers may read all but the last, and may set trace and repeat. */
 struct sfu_profile {
     struct sfu_depot depot;
     sfu_depot_sum samples; /* all of them; depot.lost of these were lost, because the depot was full */
@@ -44,12 +46,25 @@ struct sfu_profile {
     /* Those whose trace ended with an error, or was too deep. They are in the depot, with its base as the last PC:
      * sfu-trace calls that [incomplete]. */
     sfu_depot_sum incomplete;
+    /* Makes the traces: NULL, or sfu_repeat_trace with REPEAT, which callers set behind sfu_profile_init. Not used
+     * where the core makes them. */
+    int (*trace)(struct sfu_repeat *repeat, struct sfu_fast *fast, const struct sfu_target *target,
+                 const struct sfu_registers *top, size_t skip, uint64_t *pcs, size_t capacity, size_t *count);
+    struct sfu_repeat *repeat;
     /* 1 while it runs; and 2 for each sample that is being taken: of an interrupt, of an NMI in it */
     uint32_t state;
 };
 
-/* Makes PROFILE one that is stopped, with a depot in the BYTES at MEMORY. BASE: as for sfu_depot_init, whose result it
- * returns. */
+/* Makes PROFILE one that is stopped, whose traces sfu_fast_trace makes, with a depot in the BYTES at MEMORY. BASE: as
+ * for sfu_depot_init, whose result it returns. If samples of a CPU often find the same stack, let its profile remember
+ * the last trace, in 7 words for each PC, and add sfu_repeat.c:
+ *
+ *     static struct sfu_repeat repeat;
+ *     static uint64_t last[7 * (SFU_PROFILE_PCS + 1)];
+ *
+ *     sfu_repeat_init(&repeat, last, 7 * (SFU_PROFILE_PCS + 1));
+ *     profile.trace = sfu_repeat_trace;
+ *     profile.repeat = &repeat; */
 bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, uint64_t base);
 
 /* Forgets all samples of PROFILE, and begins. Any CPU may do so, but one at a time. Returns false, and does nothing, if

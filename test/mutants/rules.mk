@@ -41,6 +41,12 @@ host-mutants: tools build/host/reads.objects build/host/rows | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/run.sh $@ $(MUTANTS)/host $(or $(N),100)
 
+## [campaigns] repeat-mutants: each change by rule of the trace that is remembered
+.PHONY: repeat-mutants
+repeat-mutants:
+	@test/tools/toolchain/install.sh core
+	@test/run.sh $@ $(MUTANTS)/repeat $(or $(N),0)
+
 ## [campaigns] fast-mutants: chosen ways to break the fast walker, and N of those by rule
 ## [campaigns] prove-mutants, depot-mutants: chosen ways to break the core, the depot
 fast-mutants prove-mutants depot-mutants: %-mutants: | $(TC)

@@ -59,6 +59,11 @@ bench: build/tools/sfu-gen | $(TC)
 bench-shapes: | $(TC)
 	@test/tools/bench/shapes.sh build/bench
 
+.PHONY: bench-repeat
+## [measure] bench-repeat: a trace that is remembered, beside the fast walker: instructions, and time as a ratio
+bench-repeat:
+	@test/tools/bench/repeat.sh build/bench
+
 # ---- pictures: those of README.md, drawn from what was measured ----
 
 CHECK += pictures

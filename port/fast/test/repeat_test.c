@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * repeat_test [STACKS]: what sfu_repeat_trace remembers, beside the core: after a change of any word of a stack, of any
+ * register, of the target or of the sections, a trace is the core's. A word that the core does not read does not
+ * matter. Built with ThreadSanitizer, too.
+ */
+#include <pthread.h>
+
+#include "sfu_profile.h"
+#include "sfu_repeat.h"
+#include "table.h"
+#include "test/lib/check.h"
+
+enum { ROOM = 8 * MAX_PCS, TRIES = 2 * SFU_REPEAT_TIMES, BASES = 0x1000000 };
+
+static unsigned stacks = 60;
+static struct table tables[2];
+static struct sfu_fast fast;
+static struct sfu_fast_image images[2];
+static struct sfu_section sections[2];
+static uint64_t cache[1024];
+/* Aligned: other words are not remembered. */
+static union {
+    struct stack s;
+    uint64_t align;
+} stack;
+
+/* One that remembers, and its memory. */
+struct state {
+    struct sfu_repeat r;
+    uint64_t memory[ROOM];
+};
+
+static struct state state;
+static unsigned core_steps;
+
+int __real_sfu_walk_step(struct sfu_walk *walk);
+int __wrap_sfu_walk_step(struct sfu_walk *walk);
+
+int __wrap_sfu_walk_step(struct sfu_walk *walk)
+{
+    __atomic_fetch_add(&core_steps, 1, __ATOMIC_RELAXED);
+    return __real_sfu_walk_step(walk);
+}
+
+static void add_tables(void)
+{
+    struct sfu_section *list = NULL;
+    unsigned i;
+
+    memset(&fast, 0, sizeof fast);
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    for (i = 0; i < 2; i++) {
+        list = NULL;
+        if (!tables[i].good)
+            continue;
+        assert_int_equal(sfu_add(&list, &sections[i], 1, tables[i].bytes, tables[i].build.size, tables[i].addr),
+                         SFU_OK);
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, list), SFU_OK);
+    }
+}
+
+/* Makes tables and a stack by SEED. */
+static struct sfu_target make(uint64_t *seed)
+{
+    struct sfu_target t;
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        do
+            make_table(&tables[i], seed, BASES * (i + 1), false);
+        while (!tables[i].good);
+    add_tables();
+    make_stack(&stack.s, seed, tables, 2);
+    stack.s.top.sp &= ~UINT64_C(7);
+    memset(&t, 0, sizeof t);
+    t.stack = (struct sfu_stack){stack.s.bytes, STACK, STACK + STACK_SIZE};
+    t.sections = sfu_fast_sections(&fast);
+    return t;
+}
+
+/* A trace by R is the core's. */
+static void check_one(struct sfu_repeat *r, const struct sfu_target *t, const struct sfu_registers *top,
+                      size_t skip, size_t capacity)
+{
+    uint64_t got[MAX_PCS], want[MAX_PCS];
+    size_t got_count, want_count;
+    int code = sfu_repeat_trace(r, &fast, t, top, skip, got, capacity, &got_count);
+    int want_code = core_trace(t, top, skip, want, capacity, &want_count);
+
+    if (code == want_code && got_count == want_count && memcmp(got, want, got_count * 8) == 0)
+        return;
+    explain_trace(t, top, skip, got, got_count, code, want, want_count, want_code);
+    check_fail(__FILE__, __LINE__, "a trace is not the core's");
+}
+
+/* Whether R remembers the trace after it has come often enough. */
+static bool remembers(struct state *s, const struct sfu_target *t, const struct sfu_registers *top, size_t skip,
+                      size_t capacity)
+{
+    unsigned i;
+
+    sfu_repeat_init(&s->r, s->memory, ROOM);
+    for (i = 0; i < TRIES && !s->r.known; i++)
+        check_one(&s->r, t, top, skip, capacity);
+    return s->r.known;
+}
+
+/* The same trace again, as the state was in KEPT. */
+static void check_after(const struct state *kept, const struct sfu_target *t, const struct sfu_registers *top,
+                        size_t skip, size_t capacity)
+{
+    state = *kept;
+    check_one(&state.r, t, top, skip, capacity);
+}
+
+/* ---- What a trace depends on ---- */
+
+static uint64_t read_words[3 * MAX_PCS + 8];
+static unsigned num_read;
+
+static int note_word(void *ctx, sfu_addr addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    assert_true(num_read < sizeof read_words / sizeof read_words[0]);
+    read_words[num_read++] = addr;
+    memcpy(buffer, stack.s.bytes + (addr - STACK), len);
+    return 0;
+}
+
+/* Fills in which words the core reads. */
+static void note_words(const struct sfu_target *target, const struct sfu_registers *top)
+{
+    struct sfu_target t = *target;
+    uint64_t pcs[MAX_PCS];
+    size_t count;
+
+    num_read = 0;
+    t.stack.bytes = NULL;
+    t.read = note_word;
+    (void)core_trace(&t, top, 0, pcs, MAX_PCS, &count);
+}
+
+static bool is_read(uint64_t addr)
+{
+    unsigned i = 0;
+
+    while (i < num_read && read_words[i] != addr)
+        i++;
+    return i < num_read;
+}
+
+/* Each word of the stack, changed in one bit or to a word of another place. */
+static void change_words(uint64_t *seed, const struct state *kept, const struct sfu_target *t)
+{
+    size_t i;
+
+    note_words(t, &stack.s.top);
+    for (i = 0; i < STACK_SIZE; i += 8) {
+        uint64_t was, word;
+
+        if (!is_read(STACK + i) && !once_in(seed, 16))
+            continue;
+        memcpy(&was, stack.s.bytes + i, 8);
+        memcpy(&word, stack.s.bytes + 8 * below(seed, STACK_SIZE / 8), 8);
+        if (word == was || once_in(seed, 2))
+            word = was ^ UINT64_C(1) << below(seed, 64);
+        memcpy(stack.s.bytes + i, &word, 8);
+        check_after(kept, t, &stack.s.top, 0, MAX_PCS);
+        assert_int_equal(state.r.known, !is_read(STACK + i));
+        memcpy(stack.s.bytes + i, &was, 8);
+        check_after(kept, t, &stack.s.top, 0, MAX_PCS);
+        assert_true(state.r.known);
+    }
+}
+
+/* Each register. What is not known of the link register does not count. */
+static void change_registers(uint64_t *seed, const struct state *kept, const struct sfu_target *t)
+{
+    unsigned which;
+
+    for (which = 0; which < 6; which++) {
+        struct sfu_registers top = stack.s.top;
+
+        top.pc += which == 0 ? 1 + below(seed, 64) : 0;
+        top.sp += which == 1 ? 8 : 0;
+        top.fp += which == 2 ? 8 : 0;
+        top.ra += which == 3 ? 4 : 0;
+        top.has_ra = which == 4 ? !top.has_ra : top.has_ra;
+        if (which == 5)
+            top.pc_kind = top.pc_kind == SFU_PC_EXACT ? SFU_PC_RETURN : SFU_PC_EXACT;
+        check_after(kept, t, &top, 0, MAX_PCS);
+        assert_int_equal(state.r.known, which == 3 && !top.has_ra);
+    }
+}
+
+static bool no_stack(void *ctx, sfu_addr addr, struct sfu_stack *s)
+{
+    (void)ctx;
+    (void)addr;
+    (void)s;
+    return false;
+}
+
+static bool no_original(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra)
+{
+    (void)ctx;
+    (void)frame;
+    (void)slot;
+    *ra += 4;
+    return true;
+}
+
+static int some_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
+{
+    (void)ctx;
+    (void)frame;
+    *value = STACK + 8 * (reg & 31);
+    return 0;
+}
+
+static int ends(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    (void)ctx;
+    (void)frame;
+    (void)code;
+    (void)interrupted;
+    return SFU_END;
+}
+
+/* Ones that do not know, now. */
+static int no_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
+{
+    (void)ctx;
+    (void)frame;
+    (void)reg;
+    (void)value;
+    return -1;
+}
+
+static int knows_nothing(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    (void)ctx;
+    (void)frame;
+    (void)interrupted;
+    return code;
+}
+
+static struct stack copied;
+
+/* Each member of the target that decides something. */
+static void change_target(const struct state *kept, const struct sfu_target *target)
+{
+    unsigned which;
+
+    memcpy(&copied, &stack.s, sizeof copied);
+    memset(copied.bytes + (stack.s.top.sp - STACK), 0, STACK_SIZE - (stack.s.top.sp - STACK));
+    for (which = 0; which < 15; which++) {
+        struct sfu_target t = *target;
+
+        switch (which) {
+        case 0:
+            t.sections = NULL;
+            break;
+        case 1:
+            t.stack.low = stack.s.top.sp + 8;
+            t.stack.bytes = stack.s.bytes + (t.stack.low - STACK);
+            break;
+        case 2:
+            t.stack.high = stack.s.top.sp + 64;
+            break;
+        case 3:
+            t.stack.bytes = copied.bytes;
+            break;
+        case 4:
+            t.find_stack = no_stack;
+            break;
+        case 5:
+            t.original_ra = no_original;
+            break;
+        case 6:
+            t.reg = some_register;
+            break;
+        case 7:
+            t.trap_hook = ends;
+            break;
+        case 8:
+            t.final = (struct sfu_range){1, 2};
+            break;
+        case 9:
+            t.pac_mask = ~(UINT64_C(1) << 55) & ~UINT64_C(0xffff);
+            break;
+        case 10:
+            t.max_frames = 3;
+            break;
+        case 11:
+            t.red_zone = 128;
+            break;
+        case 12:
+            t.max_switches = 1;
+            break;
+        case 13:
+            t.frame_pointers = true;
+            break;
+        default:
+            t.ctx = &copied;
+            break;
+        }
+        check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
+        assert_false(state.r.known);
+    }
+    check_after(kept, target, &stack.s.top, 1, MAX_PCS);
+    assert_false(state.r.known);
+    check_after(kept, target, &stack.s.top, 0, MAX_PCS - 1);
+    assert_false(state.r.known);
+}
+
+/* Sections that come and go. The list is FAST's at each trace. */
+static void change_sections(const struct state *kept, const struct sfu_target *target)
+{
+    struct sfu_target t = *target;
+    struct sfu_section *list = NULL;
+
+    (void)sfu_fast_remove(&fast, &images[0], 1); /* the last of the list, whose head stays */
+    check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
+    assert_false(state.r.known);
+    assert_int_equal(sfu_add(&list, &sections[0], 1, tables[0].bytes, tables[0].build.size, tables[0].addr),
+                     SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, list), SFU_OK);
+    check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
+    assert_false(state.r.known);
+    t.sections = sfu_fast_sections(&fast);
+    check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
+    assert_false(state.r.known);
+}
+
+static void test_changes(void **unused)
+{
+    static struct state kept;
+    unsigned known = 0, frames = 0, i;
+
+    (void)unused;
+    for (i = 0; i < stacks; i++) {
+        uint64_t seed = i + 1;
+        struct sfu_target t = make(&seed);
+
+        t.red_zone = once_in(&seed, 3) ? 64 : 0;
+        if (!remembers(&state, &t, &stack.s.top, 0, MAX_PCS))
+            continue;
+        known++;
+        frames += (unsigned)state.r.count;
+        kept = state;
+        change_words(&seed, &kept, &t);
+        change_registers(&seed, &kept, &t);
+        change_target(&kept, &t);
+        change_sections(&kept, &t);
+    }
+    check_say("%u of %u stacks remembered, %u frames", known, stacks, frames);
+    assert_true(known > stacks / 2 && frames > 8 * known);
+}
+
+/* Any part of a trace, and one that does not fit. */
+static void test_parts(void **unused)
+{
+    unsigned i, known = 0;
+
+    (void)unused;
+    for (i = 0; i < stacks; i++) {
+        uint64_t seed = i + 1000;
+        struct sfu_target t = make(&seed);
+        const size_t skip = below(&seed, 8), capacity = below(&seed, MAX_PCS + 1);
+        unsigned times;
+        size_t words;
+
+        if (!remembers(&state, &t, &stack.s.top, skip, capacity))
+            continue;
+        known++;
+        check_one(&state.r, &t, &stack.s.top, skip, capacity);
+        assert_true(state.r.known);
+        words = state.r.count + 2 * state.r.pairs;
+        state.memory[words] = 0x5afe;
+        sfu_repeat_init(&state.r, state.memory, once_in(&seed, 3) ? words : below(&seed, (uint32_t)words + 1));
+        for (times = 0; times <= SFU_REPEAT_TIMES; times++)
+            check_one(&state.r, &t, &stack.s.top, skip, capacity);
+        assert_int_equal(state.r.known, state.r.room == words);
+        assert_int_equal(state.memory[words], 0x5afe);
+    }
+    assert_true(known > stacks / 2);
+}
+
+/* ---- Callbacks ---- */
+
+static struct sfu_stack answer;
+static unsigned asked, traced_inside;
+static struct sfu_target *target_inside;
+
+/* What a find_stack of several stacks does; and traces itself, by the one that is in use. */
+static bool find_answer(void *ctx, sfu_addr addr, struct sfu_stack *s)
+{
+    (void)ctx;
+    asked++;
+    *s = answer;
+    if (target_inside != NULL && state.r.busy != 0) {
+        struct sfu_target *t = target_inside;
+
+        target_inside = NULL;
+        traced_inside++;
+        check_one(&state.r, t, &stack.s.top, 0, MAX_PCS);
+        target_inside = t;
+    }
+    return addr >= answer.low && addr <= answer.high;
+}
+
+static void test_find_stack(void **unused)
+{
+    unsigned i, known = 0;
+
+    (void)unused;
+    traced_inside = 0;
+    for (i = 0; i < stacks; i++) {
+        uint64_t seed = i + 2000;
+        struct sfu_target plain = make(&seed), t = plain;
+        struct state kept;
+
+        answer = t.stack;
+        memset(&t.stack, 0, sizeof t.stack);
+        t.find_stack = find_answer;
+        if (!remembers(&state, &t, &stack.s.top, 0, MAX_PCS))
+            continue;
+        known++;
+        kept = state;
+        asked = 0;
+        target_inside = &plain;
+        check_after(&kept, &t, &stack.s.top, 0, MAX_PCS);
+        target_inside = NULL;
+        assert_true(asked > 0 && state.r.known);
+        answer.high = stack.s.top.sp + 40;
+        check_after(&kept, &t, &stack.s.top, 0, MAX_PCS);
+        assert_false(state.r.known);
+        answer.high = STACK + STACK_SIZE;
+        memcpy(&copied, &stack.s, sizeof copied);
+        answer.bytes = copied.bytes;
+        copied.bytes[read_words[0] % STACK_SIZE] ^= 1;
+        check_after(&kept, &t, &stack.s.top, 0, MAX_PCS);
+        assert_false(state.r.known);
+        answer.low = answer.high = 0;
+        check_after(&kept, &t, &stack.s.top, 0, MAX_PCS);
+        assert_false(state.r.known);
+    }
+    assert_true(known > stacks / 2 && traced_inside > stacks / 2);
+}
+
+static int read_stack(void *ctx, sfu_addr addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    memcpy(buffer, stack.s.bytes + (addr - STACK), len);
+    return 0;
+}
+
+/* What nobody can ask again: a callback that reads, that knows originals, or that knows who was interrupted. */
+static void test_never(void **unused)
+{
+    unsigned i, unaligned = 0;
+
+    (void)unused;
+    for (i = 0; i < stacks; i++) {
+        uint64_t seed = i + 3000;
+        struct sfu_target plain = make(&seed), t = plain;
+        struct sfu_registers top = stack.s.top;
+
+        t.stack.bytes = NULL;
+        t.read = read_stack;
+        note_words(&plain, &top);
+        assert_false(num_read > 0 && remembers(&state, &t, &top, 0, MAX_PCS));
+        t = plain;
+        t.original_ra = no_original;
+        assert_false(remembers(&state, &t, &top, 0, MAX_PCS));
+        t = plain;
+        t.trap_hook = i % 2 == 0 ? ends : knows_nothing;
+        top.pc = 0x7fff0000; /* in no section */
+        assert_false(remembers(&state, &t, &top, 0, MAX_PCS));
+        t = plain;
+        top = stack.s.top;
+        top.sp += 4;
+        note_words(&plain, &top);
+        if (num_read > 0 && read_words[0] % 8 != 0)
+            unaligned += !remembers(&state, &t, &top, 0, MAX_PCS);
+        t = plain;
+        t.sections = &sections[0]; /* another list */
+        sections[0].next = NULL;
+        assert_false(t.sections != sfu_fast_sections(&fast) && remembers(&state, &t, &stack.s.top, 0, MAX_PCS));
+    }
+    check_say("%u words that are not aligned", unaligned);
+    assert_true(unaligned > 0);
+}
+
+/* A row that counts from a register that the callback does not know, now. */
+static void test_register(void **unused)
+{
+    struct build *b = &tables[0].build;
+    struct sfu_target t;
+    struct sfu_registers top;
+    uint64_t pcs[4];
+    size_t count;
+
+    (void)unused;
+    build_begin(b, 3, HOST_ABI, BIG_HOST);
+    build_fde_more(b, -0x100000, 64, ADDR1, FLEX, 0);
+    ROW(b, 0, WORD1, REG(3), 16, AT_CFA, -8);
+    build_end(b);
+    memcpy(tables[0].bytes, b->bytes, b->size);
+    tables[0].addr = BASES;
+    tables[0].good = true;
+    tables[1].good = false;
+    add_tables();
+    memset(&t, 0, sizeof t);
+    memset(&top, 0, sizeof top);
+    t.stack = (struct sfu_stack){stack.s.bytes, STACK, STACK + STACK_SIZE};
+    t.sections = sfu_fast_sections(&fast);
+    top.pc = BASES - 0x100000 + 4;
+    top.sp = STACK;
+    assert_int_equal(core_trace(&t, &top, 0, pcs, 4, &count), SFU_E_REGISTER);
+    assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+    t.reg = no_register;
+    assert_false(remembers(&state, &t, &top, 0, MAX_PCS));
+}
+
+/* ---- How often it learns ---- */
+
+/* A stack that changes each time just after it was learnt: the core's steps become few. */
+static void test_patience(void **unused)
+{
+    struct sfu_target t;
+    uint64_t seed = 1, *word = NULL;
+    unsigned learnt = 0, i;
+    bool was_known = false;
+
+    (void)unused;
+    do {
+        t = make(&seed);
+        note_words(&t, &stack.s.top);
+    } while (num_read < 20 || !remembers(&state, &t, &stack.s.top, 0, MAX_PCS));
+    note_words(&t, &stack.s.top);
+    word = (uint64_t *)(void *)(stack.s.bytes + (read_words[num_read - 1] - STACK));
+    sfu_repeat_init(&state.r, state.memory, ROOM);
+    for (i = 0; i < 20000; i++) {
+        check_one(&state.r, &t, &stack.s.top, 0, MAX_PCS);
+        if (state.r.known && !was_known) {
+            learnt++;
+            ++*word;
+        }
+        was_known = state.r.known;
+    }
+    assert_true(learnt >= 6 && learnt < 6 + 20000 / 1000);
+    assert_true(remembers(&state, &t, &stack.s.top, 0, MAX_PCS));
+    core_steps = 0;
+    for (i = 0; i < 100; i++) {
+        uint64_t pcs[MAX_PCS];
+        size_t count;
+
+        (void)sfu_repeat_trace(&state.r, &fast, &t, &stack.s.top, 0, pcs, MAX_PCS, &count);
+    }
+    assert_int_equal(core_steps, 0);
+}
+
+/* ---- A profile ---- */
+
+/* Samples of two stacks; the profile is the same by the last trace and without. */
+static void test_profile(void **unused)
+{
+    enum { SAMPLES = 4 * SFU_REPEAT_TIMES };
+    static struct sfu_profile profiles[2];
+    static uint64_t depots[2][4096], last[7 * (SFU_PROFILE_PCS + 1)];
+    uint64_t seed = 4;
+    struct sfu_target t = make(&seed);
+    struct sfu_registers other = stack.s.top;
+    unsigned i, p;
+
+    (void)unused;
+    while (!remembers(&state, &t, &stack.s.top, 0, MAX_PCS))
+        t = make(&seed);
+    other = stack.s.top;
+    other.pc_kind = other.pc_kind == SFU_PC_EXACT ? SFU_PC_RETURN : SFU_PC_EXACT;
+    for (p = 0; p < 2; p++) {
+        assert_true(sfu_profile_init(&profiles[p], depots[p], sizeof depots[p], BASES / 2));
+        sfu_repeat_init(&state.r, last, sizeof last / 8);
+        if (p == 1) {
+            profiles[p].trace = sfu_repeat_trace;
+            profiles[p].repeat = &state.r;
+        }
+        assert_true(sfu_profile_start(&profiles[p]));
+        for (i = 0; i < SAMPLES; i++)
+            sfu_profile_sample(&profiles[p], &fast, &t, &stack.s.top, false);
+        assert_int_equal(state.r.known, p == 1);
+        sfu_profile_sample(&profiles[p], &fast, &t, &other, false);
+        assert_false(state.r.known);
+    }
+    assert_int_equal(profiles[0].samples, SAMPLES + 1);
+    assert_int_equal(profiles[1].samples, SAMPLES + 1);
+    assert_int_equal(profiles[0].incomplete, profiles[1].incomplete);
+    assert_memory_equal(depots[0], depots[1], sizeof depots[0]);
+}
+
+/* ---- Threads ---- */
+
+static struct sfu_target shared;
+
+static void *trace_often(void *number)
+{
+    struct sfu_registers top = stack.s.top;
+    uint64_t pcs[MAX_PCS], want[MAX_PCS];
+    size_t count, want_count;
+    uintptr_t wrong = 0;
+    unsigned i;
+
+    if (number != NULL)
+        top.pc_kind = SFU_PC_RETURN;
+    for (i = 0; i < 3000; i++) {
+        int code = sfu_repeat_trace(&state.r, &fast, &shared, &top, 0, pcs, MAX_PCS, &count);
+        int want_code = core_trace(&shared, &top, 0, want, MAX_PCS, &want_count);
+
+        wrong += code != want_code || count != want_count || memcmp(pcs, want, count * 8) != 0;
+    }
+    return (void *)wrong;
+}
+
+/* Two that use one at the same time. */
+static void test_threads(void **unused)
+{
+    uint64_t seed = 1;
+    pthread_t thread;
+    void *wrong;
+
+    (void)unused;
+    do
+        shared = make(&seed);
+    while (!remembers(&state, &shared, &stack.s.top, 0, MAX_PCS) || stack.s.top.pc_kind != SFU_PC_EXACT);
+    sfu_repeat_init(&state.r, state.memory, ROOM);
+    pthread_create(&thread, NULL, trace_often, &seed);
+    assert_true(trace_often(NULL) == NULL);
+    pthread_join(thread, &wrong);
+    assert_true(wrong == NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const struct check_test tests[] = {CHECK(test_changes), CHECK(test_parts),    CHECK(test_find_stack),
+                                       CHECK(test_never),   CHECK(test_register), CHECK(test_patience),
+                                       CHECK(test_profile), CHECK(test_threads)};
+
+    if (argc > 1)
+        stacks = (unsigned)strtoul(argv[1], NULL, 10);
+    return check_run("repeat", tests);
+}
