@@ -573,4 +573,5 @@ const struct code_cpu code_aarch64 = {
     false,
     false,
     0,
+    NULL,
 };

@@ -1684,10 +1684,10 @@ static void decode_thumb(void *decoder, const struct code_text *text, uint64_t p
 
 const struct code_cpu code_arm = {
     CHANGED,      1u << R12,     SP, R11, LR,   0, 0,        0, true,  2,    0, decode_arm,
-    open_decoder, close_decoder, 4,  4,   NULL, 1, data_end, 0, false, true, 0,
+    open_decoder, close_decoder, 4,  4,   NULL, 1, data_end, 0, false, true, 0, NULL,
 };
 
 const struct code_cpu code_thumb = {
-    CHANGED,       0, SP, R7,   LR, 0,        0, 0,     true, 2, 0, decode_thumb, open_decoder,
-    close_decoder, 4, 4,  NULL, 1,  data_end, 0, false, true, 0,
+    CHANGED,       0, SP, R7,   LR, 0,        0, 0,     true, 2, 0,    decode_thumb, open_decoder,
+    close_decoder, 4, 4,  NULL, 1,  data_end, 0, false, true, 0, NULL,
 };

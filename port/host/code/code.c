@@ -1514,6 +1514,15 @@ static bool leaves_address(const struct code *code, const struct code_state *sta
     return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
 }
 
+bool code_is_foreign(const struct code *code, uint64_t addr)
+{
+    size_t num = 0, below;
+    const struct code_region *list = code->cpu->regions != NULL ? code->cpu->regions(code->decoder, &num) : NULL;
+
+    below = count_up_to(list, num, sizeof *list, offsetof(struct code_region, start), addr);
+    return below > 0 && addr < list[below - 1].end;
+}
+
 /* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
 {
@@ -1521,7 +1530,7 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     struct code_state entry;
     struct code_edge *edge;
 
-    if (unit == NULL)
+    if (unit == NULL || code_is_foreign(code, target))
         return;
     /* Where a function returns, SP and FP are what they were at its entry, whatever is known of them. */
     if (target == unit->start && state->caller == CALLER_KNOWN && is_return_thunk(code, unit)) {

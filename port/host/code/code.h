@@ -5,6 +5,7 @@
  * every register that holds one of them from the first instruction of a function along all of its branches. It knows
  * where CFA, RA and FP are in front of an instruction, or that it does not know.
  *
+ *     modes.c   x86: which code does not run in the image's mode
  *     x86_64.c (i386, too), aarch64.c, s390x.c, riscv.c, arm.c   bytes -> struct code_fact: what an instruction does to
  *               registers, to memory and to the PC
  *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
@@ -63,6 +64,7 @@
 #ifndef SFU_HOST_CODE_H
 #define SFU_HOST_CODE_H
 
+#include "modes.h"
 #include "tables/cfi.h"
 #include "tables/kept.h"
 
@@ -208,6 +210,9 @@ struct code_cpu {
     bool banked;
     /* Another register that points to a shadow call stack, if code moves it (code.c, names_shadow), or 0. */
     uint8_t new_shadow;
+    /* x86: the regions that run in another mode than the image, *NUM of them: DECODE knows no instruction there. Or
+     * NULL. */
+    const struct code_region *(*regions)(const void *decoder, size_t *num);
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -580,6 +585,15 @@ bool code_is_at_pushed(const struct code_cpu *cpu, const struct code_value *sp);
 /* What jumps to the start of UNIT, or NULL. */
 const struct code_edge *code_edge_to_start(const struct code_unit *unit);
 
+/* x86: where the image has what lies at PHYSICAL while the CPU translates no addresses, or each to itself. */
+uint64_t code_linked_at(const struct image *image, uint64_t physical);
+/* x86: where a far jump of 32-bit code leads whose last bytes, but for a far pointer, end at P; or 0. BEFORE bytes are
+ * in front of P, BEHIND from there on. */
+uint64_t code_far_target(struct image *image, const uint8_t *p, size_t before, size_t behind);
+
+/* Whether the code at ADDR runs in another mode than the image. */
+bool code_is_foreign(const struct code *code, uint64_t addr);
+
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 
@@ -629,6 +643,8 @@ struct code_how {
     /* Takes where entries keep registers of what they have interrupted: of the registers that rows need, where the
      * entries call. May be NULL. */
     void (*saved)(void *ctx, const struct code_saved *saved);
+    /* Takes code that has no rows because it does not run in the image's mode. May be NULL. */
+    void (*foreign)(void *ctx, const struct code_region *region);
     void *ctx;
 };
 

@@ -1161,8 +1161,7 @@ static void enter_vector(struct code *code, const struct code_how *how, const st
 
 /* ---- x86_64: from 32-bit code ---------------------------------------------------------------------------------- */
 
-/* Where the image has what lies at PHYSICAL while the CPU translates no addresses, or each to itself. */
-static uint64_t linked_at(const struct image *image, uint64_t physical)
+uint64_t code_linked_at(const struct image *image, uint64_t physical)
 {
     enum { MAX_HEADERS = 64 }; /* each far jump reads them */
     size_t i, num = 0;
@@ -1181,15 +1180,14 @@ static bool is_far_pointer(const uint8_t *p)
     return p[4] >= 8 && (p[4] & 7) == 0 && p[5] == 0;
 }
 
-/* Where a far jump of 32-bit code leads whose last bytes, but for a far pointer, end at P; or 0. BEFORE bytes are in
- * front of P, BEHIND from there on. In the three forms, which all set CS:
+/* The three forms, which all set CS:
  *     ljmp $selector, $target;  ljmp *pointer, with its 32-bit address;  push $target; lret, with the selector below */
-static uint64_t far_target(struct image *image, const uint8_t *p, size_t before, size_t behind)
+uint64_t code_far_target(struct image *image, const uint8_t *p, size_t before, size_t behind)
 {
     if (before >= 1 && p[-1] == 0xea && behind >= 6 && is_far_pointer(p))
         return load_number(p, 4, false);
     if (before >= 2 && p[-2] == 0xff && p[-1] == 0x2d && behind >= 4) {
-        const uint64_t at = linked_at(image, load_number(p, 4, false));
+        const uint64_t at = code_linked_at(image, load_number(p, 4, false));
         const uint8_t *pointer = image_bytes(image, at, 6);
 
         return pointer != NULL && is_far_pointer(pointer) ? load_number(pointer, 4, false) : 0;
@@ -1221,8 +1219,8 @@ static bool enter_from_32_bits(struct code *code, const struct code_how *how, co
     size_t i;
 
     for (i = 1; bytes != NULL && i <= size; i++) {
-        const uint64_t to = far_target(code->image, bytes + i, i, size - i);
-        const uint64_t addr = to != 0 ? linked_at(code->image, to) : 0;
+        const uint64_t to = code_far_target(code->image, bytes + i, i, size - i);
+        const uint64_t addr = to != 0 ? code_linked_at(code->image, to) : 0;
         const struct code_unit *target = to != 0 ? code_unit_at(code, addr) : NULL;
 
         if (target == NULL || target->fde != NULL || code_has_row(target, addr) ||
@@ -1739,7 +1737,7 @@ static size_t find_candidates(struct code *code, const struct code_how *how, str
         const struct symbol *symbol = image_symbol(code->image, unit->start);
 
         if (unit->fde != NULL || unit->function || unit->edges != NULL || symbol == NULL ||
-            symbol->addr != unit->start || is_given(how, unit->start) ||
+            symbol->addr != unit->start || is_given(how, unit->start) || code_is_foreign(code, unit->start) ||
             image_is_padding(code->image, unit->start, unit->end))
             continue;
         *list = grow(*list, num, sizeof **list);

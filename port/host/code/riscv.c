@@ -811,20 +811,20 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 
 const struct code_cpu code_riscv64 = {
     CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64,
-    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP,
+    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv32 = {
     CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32,
-    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP,
+    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv64_zcmp = {
     CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64_zcmp,
-    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP,
+    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
     CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32_zcmp,
-    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP,
+    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };

@@ -1270,4 +1270,5 @@ const struct code_cpu code_s390x = {
     false,
     false,
     0,
+    NULL,
 };

@@ -1770,6 +1770,31 @@ static void overrule_starts(struct cfi *cfi, const struct cfi_spans *spans, cons
             cfi->fdes[cfi_span_at(spans, how->entries[i].addr)->fde - cfi->fdes].outermost = true;
 }
 
+/* Code of other modes has no rows, whatever CFI says: that counts words of the image's size. But i386's 16-bit code may
+ * push words of 32 bits, and then its CFI is right (gcc -m16). */
+static void leave_out_foreign(struct code *code, const struct code_how *how)
+{
+    size_t num = 0, i, k;
+    const struct code_region *list = code->cpu->regions != NULL ? code->cpu->regions(code->decoder, &num) : NULL;
+
+    for (i = 0; i < num; i++) {
+        bool kept = false;
+
+        for (k = 0; k < code->num_units; k++) {
+            struct code_unit *unit = &code->units[k];
+
+            if (unit->fde == NULL || unit->start >= list[i].end || unit->end <= list[i].start)
+                continue;
+            if (list[i].bits == 16 && code->cpu->word == 4)
+                kept = true;
+            else
+                code_drop_cfi(code, unit);
+        }
+        if (!kept && how->foreign != NULL)
+            how->foreign(how->ctx, &list[i]);
+    }
+}
+
 bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report)
 {
@@ -1789,6 +1814,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     if (how->derive)
         find_gaps(&code, spans, how->kept);
     code.reports = zeroed(code.num_units, sizeof *code.reports);
+    leave_out_foreign(&code, how);
     begin_entries(&code, how);
     code_note_low_core(&code);
     do {

@@ -60,6 +60,8 @@ struct decoder {
     uint64_t pc;
     uint8_t number[ZYDIS_REGISTER_MAX_VALUE + 1]; /* of a register's DWARF number + 1, or 0 */
     bool whole[ZYDIS_REGISTER_MAX_VALUE + 1];     /* it is one of 64 bits, or of 32 in code of 32 */
+    struct code_region *regions;                  /* of code in other modes */
+    size_t num_regions;
 };
 
 /* ---- Operands -------------------------------------------------------------------------------------------------- */
@@ -734,14 +736,25 @@ static bool is_ambiguous(const ZydisDecodedInstruction *insn)
            insn->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && insn->raw.rex.W == 0;
 }
 
+/* Where the code begins that runs in another mode, at PC or behind it; or it is PC if that is in it; or END. */
+static uint64_t end_of_mode(const struct decoder *d, uint64_t pc, uint64_t end)
+{
+    size_t i = count_up_to(d->regions, d->num_regions, sizeof *d->regions, offsetof(struct code_region, start), pc);
+
+    if (i > 0 && pc < d->regions[i - 1].end)
+        return pc;
+    return i < d->num_regions && d->regions[i].start < end ? d->regions[i].start : end;
+}
+
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     struct decoder *d = decoder;
+    const uint64_t end = end_of_mode(d, pc, text->end);
 
     memset(fact, 0, sizeof *fact);
     fact->flow = CODE_STOP;
     if (!ZYAN_SUCCESS(
-            ZydisDecoderDecodeFull(&d->zydis, text->bytes + (pc - text->start), text->end - pc, &d->insn, d->op)) ||
+            ZydisDecoderDecodeFull(&d->zydis, text->bytes + (pc - text->start), end - pc, &d->insn, d->op)) ||
         is_ambiguous(&d->insn))
         return;
     d->pc = pc;
@@ -752,7 +765,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
         other(d, fact);
 }
 
-static void *open_mode(const struct mode *mode)
+static void *open_mode(const struct mode *mode, struct image *image)
 {
     struct decoder *d = zeroed(1, sizeof *d);
 
@@ -762,24 +775,36 @@ static void *open_mode(const struct mode *mode)
         return NULL;
     }
     name_registers(d);
+    if (image != NULL)
+        d->regions = modes_find(image, &d->num_regions);
     return d;
 }
 
 static void *open_long(struct image *image)
 {
-    (void)image;
-    return open_mode(&long_mode);
+    return open_mode(&long_mode, image);
 }
 
 static void *open_legacy(struct image *image)
 {
-    (void)image;
-    return open_mode(&legacy_mode);
+    return open_mode(&legacy_mode, image);
 }
 
 static void close_decoder(void *decoder)
 {
-    free(decoder);
+    struct decoder *d = decoder;
+
+    if (d != NULL)
+        free(d->regions);
+    free(d);
+}
+
+static const struct code_region *regions_of(const void *decoder, size_t *num)
+{
+    const struct decoder *d = decoder;
+
+    *num = d != NULL ? d->num_regions : 0;
+    return d != NULL ? d->regions : NULL;
 }
 
 const struct code_cpu code_x86_64 = {
@@ -806,6 +831,7 @@ const struct code_cpu code_x86_64 = {
     false,
     false,
     0,
+    regions_of,
 };
 
 const struct code_cpu code_i386 = {
@@ -832,6 +858,7 @@ const struct code_cpu code_i386 = {
     false,
     false,
     0,
+    regions_of,
 };
 #else
 /* ISO C forbids an empty file. */

@@ -62,8 +62,8 @@ static void add_data(struct filled *filled, uint64_t start, uint64_t end)
 enum { HEADERS = 32768, SHORT_HEADER = 12, ADDRESSES = 20, SCREEN = 16, TAGGED_HEADER = 16 };
 static const uint32_t short_magic = 0x1badb002, tagged_magic = 0xe85250d6, has_addresses = 0x10000, has_screen = 4;
 
-/* How long the header is whose SIZE bytes, or fewer, are at P, or 0: the sum of its first words is 0 modulo 2^32. */
-static uint64_t header_size(const uint8_t *p, uint64_t size)
+/* The sum of a header's first words is 0 modulo 2^32. */
+uint64_t filled_header_size(const uint8_t *p, uint64_t size)
 {
     uint32_t word[4] = {0};
     unsigned i;
@@ -87,7 +87,7 @@ static void add_headers(struct filled *filled, const struct section *section)
     uint64_t at = (4 - section->addr % 4) % 4;
 
     while (p != NULL && at < most) {
-        const uint64_t size = header_size(p + at, section->size - at);
+        const uint64_t size = filled_header_size(p + at, section->size - at);
 
         if (size > 0 && size <= section->size - at) {
             add_data(filled, section->addr + at, section->addr + at + size);

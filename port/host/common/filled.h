@@ -23,6 +23,9 @@ struct filled {
 bool filled_read(struct filled *filled, struct image *image);
 void filled_free(struct filled *filled);
 
+/* x86: how long the header of a boot loader is of which the SIZE bytes, or fewer, are at P, or 0. */
+uint64_t filled_header_size(const uint8_t *p, uint64_t size);
+
 /* How many bytes from START up to END, which is code without rows, are none: data, nops, traps, zeros. */
 uint64_t filled_count(const struct filled *filled, uint64_t start, uint64_t end);
 

@@ -1091,6 +1091,19 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
 }
 
 /* A function of struct code_how. */
+static void say_foreign(void *ctx, const struct code_region *region)
+{
+    const struct image *image = ctx;
+    const struct name name = name_code(image, region->start);
+
+    if (options.quiet)
+        return;
+    say_name(&name, name.offset != 0);
+    fprintf(stderr, ": %" PRIu64 " bytes have no rows: they are %u-bit code, in an image for %s\n",
+            region->end - region->start, (unsigned)region->bits, abi_name(image->abi));
+}
+
+/* A function of struct code_how. */
 static void add_saved(void *ctx, const struct code_saved *found)
 {
     (void)ctx;
@@ -1105,7 +1118,7 @@ static void read_machine_code(struct input *in)
     struct code_how how = {
         options.derive, options.find,   NULL,        0,
         &in->kept,      add_correction, say_entered, options.json && options.derive ? add_saved : NULL,
-        &in->image};
+        say_foreign,    &in->image};
 
     if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))
         fail("%s", points.error);

@@ -1728,7 +1728,7 @@ def short_vectors():
                               (128, "irq", "b ."), (128, "long", text), (128, "short", "ret")):
         lines += [".balign %d" % align, ".type %s, %%function" % name, name + ":", ".cfi_startproc", body,
                   ".cfi_endproc", ".size %s, . - %s" % (name, name)]
-    image = build("aarch64", WORK + "/short-vectors", lines, "-Ttext=0x10000")
+    image = build("aarch64", WORK + "/short-vectors", lines, "-Ttext=0x8000")
     file, where = image + ".tables", addresses_of(image)
     gen("-q", "--address=0", "-o", file, image)
     for name, known in (("vectors", False), ("irq", False), ("long", True), ("short", True)):
@@ -1997,6 +1997,70 @@ FAR = {
 FAR_SCRIPT = """ENTRY(_start)
 SECTIONS { . = 0x%x; .text : AT(0x100000) { *(.text) } . = ALIGN(4096); .data : { *(.data) } }
 """
+
+
+# Code in modes of which the image has none, with the bits of what begins at each label; 0: the image's own mode, and
+# that code has rows. CFI counts words of the image's size. What sets PE here, with operands of 32 bits, is in no 32-bit
+# code; PG is, and far jumps are, too.
+BOOT_HEADER = ".balign 8\n.long 0xe85250d6, 0, 16, -(0xe85250d6 + 16)\n"
+SECOND_16 = """second: cli\nmov $0x7000, %%sp\npush %%bp\ncall put\nlgdtl 0x8080\nmov %%cr0, %%eax\n%s
+mov %%eax, %%cr0\n%s
+put: push %%ax\nint $0x10\npop %%ax\nret
+uncalled: push %%bp\nmov %%sp, %%bp\nsub $0x1234, %%sp\ncall put\nleave\nret
+"""
+SECOND_32 = "second32: mov $16, %%ax\nmov %%ax, %%ds\nmov $stack, %%esp\ncall %s\n%s"
+ENABLE_16 = ("or $1, %eax", "or $1, %al", "inc %eax", "mov $0x80010001, %eax", "or $0x80000001, %eax")
+OTHER_MODES = {
+    "started in 32 bits": ("x86_64", BOOT_HEADER + """.code32
+_start: mov $stack, %esp\ncall check\ncall enable\nlgdt 0x1000\nljmp $8, $long
+check: push %ebx\nmov $9, %ecx\n1: dec %ecx\njnz 1b\npop %ebx\ncmp $1, %eax\nje bad\nret
+bad: hlt
+long: .code64\nlea stack(%rip), %rsp\ncall called\n1: hlt\njmp 1b
+.code32\nenable: .cfi_startproc\npush %ebx\n.cfi_adjust_cfa_offset 8\nmov %cr0, %eax\nor $0x80000001, %eax
+mov %eax, %cr0\npop %ebx\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n.code64""",
+                           {"_start": 32, "check": 32, "bad": 32, "enable": 32, "long": 0, "called": 0}),
+    "paging": ("i386", """_start: mov $stack, %esp\nmov %cr0, %eax\nor $0x80000001, %eax\nmov %eax, %cr0
+ljmp $8, $1f\n1: call called\nhlt""", {"_start": 0, "called": 0}),
+    "long mode": ("i386", """_start: mov $stack, %esp\ncall called\nmov $0xc0000080, %ecx\nrdmsr\nor $256, %eax\nwrmsr
+ljmp $8, $long\n.code64\nlong: mov %rax, %rbx\npush $5\ncall inner\nhlt
+inner: push %r8\nmov %rsp, %rbx\npop %r8\nret\n.code32""", {"_start": 0, "called": 0, "long": 64, "inner": 64}),
+    "real mode": ("i386", """_start: mov $stack, %esp\ncall bios\nhlt
+bios: pusha\nmov %esp, 0x1000\nljmp $0x18, $1f
+.code16\n1: mov %cr0, %eax\nand $0xfffffffe, %eax\nmov %eax, %cr0\nljmp $0, $real
+real: mov $0x7c00, %sp\ncall interrupt\nmov %cr0, %eax\nor $1, %al\nmov %eax, %cr0\nljmpl $8, $back
+interrupt: push %bp\nint $0x13\npop %bp\nret
+.code32\nback: mov $16, %ax\nmov %ax, %ds\nmov 0x1000, %esp\npopa\nret""",
+                  {"_start": 0, "called": 0, "real": 16, "interrupt": 16}),
+    "pushes of 32 bits": ("i386", "_start: mov $stack, %esp\ncall called\nhlt\n.code16gcc\n" +
+                          """main16: .cfi_startproc\npush %ebx\n.cfi_adjust_cfa_offset 4\nmov %cr0, %eax\nor $1, %eax
+mov %eax, %cr0\npop %ebx\n.cfi_adjust_cfa_offset -4\nret\n.cfi_endproc\n.code32""", {"main16": 0, "called": 0})}
+OTHER_MODES.update({"second CPU, %s, %s" % (cpu, enable): (
+    cpu, "_start: mov $stack, %%%s\ncall called\nhlt\n.code16\n" % sp +
+    SECOND_16 % (enable, "ljmpl $8, $second32 - second + 0x8000" if cpu == "i386" else "ljmpl $8, $second32") +
+    ".code32\n" + SECOND_32 % (("called", "hlt") if cpu == "i386" else ("help", "ljmp $24, $second64")) + more,
+    dict({"_start": 0, "called": 0, "second": 16, "put": 16, "uncalled": 16, "second32": 0}, **others))
+    for cpu, sp, more, others in (
+        ("i386", "esp", "", {}),
+        ("x86_64", "rsp", "\nhelp: push %ebx\npop %ebx\nret\n.code64\nsecond64: lea stack(%rip), %rsp\ncall called\nhlt",
+         {"second32": 32, "help": 32, "second64": 0})) for enable in ENABLE_16})
+
+
+def other_modes(name):
+    """Code that does not run in the image's mode has no rows, and is named with its bits; all else has its rows."""
+    cpu, text, bits = OTHER_MODES[name]
+    image = build(cpu, WORK + "/modes", [
+        ".text", ".globl _start", text, ".balign 16", ".type called, %function", "called: ret", ".bss", ".skip 64",
+        "stack:"], "-Ttext=0x8000", "-e", "_start", "-z", "noexecstack")
+    said = gen("--find", "--address=0", "-o", image + ".tables", image)[1]
+    where = {name: int(at, 16) for at, name in re.findall(r"(?m)^(\w+) \w (\w+)$", run(NM, image)[0])}
+    regions = [(int(at, 16), int(size), int(of)) for at, size, of in re.findall(
+        r"\b0x([0-9a-f]{4,})[^\n]*: (\d+) bytes have no rows: they are (\d+)-bit code", said)]
+    for label, wanted in bits.items():
+        at = where[label]
+        found = [of for start, size, of in regions if start <= at < start + size]
+        row = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:]
+        must(found == ([wanted] if wanted else []) and (row != []) == (wanted == 0),
+             "%s: %s, %s\n%s" % (label, found, row, said))
 
 
 def far_jumps():
@@ -2665,6 +2729,8 @@ def test_trust():
     for cpu in CODE_ALONE:
         test("%s headers and padding are no code" % cpu, code_alone, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
+    for name in OTHER_MODES:
+        test("code of other modes: " + name, other_modes, name)
     test("i386 what has been interrupted", programs)
     for cpu in "aarch64", "riscv64", "s390x":
         test(cpu + " what an entry keeps", kept_at_entry, cpu)

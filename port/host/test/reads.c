@@ -62,7 +62,7 @@ static bool read_one(const char *file, const struct code_how *how)
 int main(int argc, char **argv)
 {
     struct code_entry_point entry = {.kind = CODE_TRAP, .exact = true};
-    struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL, NULL};
+    struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL, NULL, NULL};
     int option;
 
     while ((option = getopt(argc, argv, "c:ds:t:")) != -1) {
