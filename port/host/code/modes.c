@@ -362,8 +362,8 @@ static void follow(struct modes *m, struct place at)
     }
 }
 
-/* Gives MODE to all that ways from ADDR lead to. CERTAIN: or to nothing, if they do not change the mode. Returns whether
- * there is any. */
+/* Gives MODE to all that ways from ADDR lead to; to nothing, if they do not change the mode and ADDR's is not CERTAIN.
+ * Returns whether there is any. */
 static bool spread(struct modes *m, uint64_t addr, unsigned mode, bool certain)
 {
     m->num_marked = 0;
@@ -401,9 +401,9 @@ static uint64_t begin_of(const struct modes *m, const struct area *a, unsigned m
     return comes_to(m, a, mode, low, pc) ? low : 0;
 }
 
-/* How many bytes an instruction of 16-bit code has that ends in front of P and sets or clears bit 0 of EAX to EDI; or 0.
- * BEFORE bytes are in front of P. With 0x66, whole registers; in 32-bit code they would be halves, of which none
- * goes to CR0. */
+/* How many bytes an instruction of 16-bit code has that ends in front of P and sets or clears bit 0 of a register; or
+ * 0. BEFORE bytes are in front of P. With 0x66 it changes a whole register; in 32-bit code it would change a half, and
+ * no half goes to CR0. */
 static size_t changes_pe(const uint8_t *p, size_t before)
 {
     const bool one = before >= 6 && p[-4] & 1;

@@ -314,6 +314,7 @@ static bool is_difference_allowed(const struct name *name)
 struct finding {
     struct name name;
     uint64_t bytes, ranges;
+    bool inherent; /* --strict accepts it */
     char what[160];
 };
 
@@ -333,8 +334,19 @@ static void note_code(const struct image *image, uint64_t start, uint64_t end, c
     }
     findings = grow(findings, num_findings, sizeof *findings);
     last = &findings[num_findings++];
-    *last = (struct finding){name, end - start, 1, ""};
+    *last = (struct finding){name, end - start, 1, false, ""};
     snprintf(last->what, sizeof last->what, "%s", what);
+}
+
+/* i386: whether the byte from START up to END is the return of a function that puts its own address into FP. FP is the
+ * function's result, so that no other code could have a row there. */
+static bool returns_fp(struct image *image, uint64_t start, uint64_t end)
+{
+    static const uint8_t thunk[] = {0x8b, 0x2c, 0x24, 0xc3}; /* mov (%esp), %ebp; ret */
+    const uint8_t *p =
+        image->abi == SFU_I386 && end - start == 1 ? image_instructions(image, start - 3, sizeof thunk) : NULL;
+
+    return p != NULL && memcmp(p, thunk, sizeof thunk) == 0;
 }
 
 static void say_difference(const struct finding *f)
@@ -358,7 +370,7 @@ static size_t say_findings(void)
         printf(",\n \"findings\": [");
     for (i = 0; i < num_findings; i++) {
         const struct finding *f = &findings[i];
-        bool allowed = is_difference_allowed(&f->name);
+        const bool allowed = f->inherent || is_difference_allowed(&f->name);
 
         count += !allowed;
         if (options.json) {
@@ -369,7 +381,7 @@ static size_t say_findings(void)
                    f->name.offset, f->name.start, f->bytes, f->ranges, allowed ? "true" : "false");
             put_json(f->what);
             putchar('}');
-        } else if ((!options.quiet || options.strict) && !allowed) {
+        } else if (f->inherent ? !options.quiet : (!options.quiet || options.strict) && !allowed) {
             say_difference(f);
         }
     }
@@ -389,7 +401,7 @@ static void say_losses(size_t count)
     size_t i;
 
     for (i = num_findings; i-- > 0;)
-        if (!is_difference_allowed(&findings[i].name)) {
+        if (!findings[i].inherent && !is_difference_allowed(&findings[i].name)) {
             first = &findings[i];
             bytes += first->bytes;
         }
@@ -958,6 +970,15 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
     }
 }
 
+static void note_loss(struct image *image, const struct loss *loss)
+{
+    const bool inherent = returns_fp(image, loss->start, loss->end);
+
+    note_code(image, loss->start, loss->end,
+              inherent ? "FP has the function's own address already; --strict accepts that" : loss->why);
+    findings[num_findings - 1].inherent = inherent;
+}
+
 static void make(struct input *in)
 {
     struct append append = {0, 0, 0, 0, 0, 0};
@@ -976,7 +997,7 @@ static void make(struct input *in)
     check_self(in, &tables, &bytes, addr, without_fp);
     num_findings = 0;
     for (i = 0; i < tables.num_losses; i++)
-        note_code(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
+        note_loss(&in->image, &tables.losses[i]);
     share = measure_code(&in->image, &tables);
     say_summary(&tables, &in->spans, &bytes, &share);
     say_corrections(&in->code);

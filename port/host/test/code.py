@@ -2041,7 +2041,8 @@ OTHER_MODES.update({"second CPU, %s, %s" % (cpu, enable): (
     dict({"_start": 0, "called": 0, "second": 16, "put": 16, "uncalled": 16, "second32": 0}, **others))
     for cpu, sp, more, others in (
         ("i386", "esp", "", {}),
-        ("x86_64", "rsp", "\nhelp: push %ebx\npop %ebx\nret\n.code64\nsecond64: lea stack(%rip), %rsp\ncall called\nhlt",
+        ("x86_64", "rsp", "\nhelp: push %ebx\npop %ebx\nret\n.code64\n"
+         "second64: lea stack(%rip), %rsp\ncall called\nhlt",
          {"second32": 32, "help": 32, "second64": 0})) for enable in ENABLE_16})
 
 

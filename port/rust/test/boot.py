@@ -134,9 +134,8 @@ def build(folder):
     image = WORK + "/kernel.elf"
     run(CROSS + "gcc", *LINK, "-L" + WORK, "-Tport/baremetal/%s/machine.ld" % FOLDER, *objects,
         "%s/%s/release/libexample.a" % (cargo, TARGET), "-o", image)
-    allow = ["--allow=port/linux/test/lost"] if I386 else []
-    run("build/tools/sfu-gen", "-q", "--strict", *allow, image)
-    run("build/tools/sfu-gen", "-q", "--check", "--strict", *allow, image)
+    run("build/tools/sfu-gen", "-q", "--strict", image)
+    run("build/tools/sfu-gen", "-q", "--check", "--strict", image)
     return image
 
 
