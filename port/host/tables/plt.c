@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their
- * instructions are few: what pushes is counted, what does not is known, and anything else is refused.
+ * PLTs for which the linker has written no CFI: lld's, mold's for i386, and those of GNU ld for aarch64, s390x and
+ * RISC-V. Their instructions are few: what pushes is counted, what does not is known, and anything else is refused.
  *
  * The reader of machine code (port/host/code) sees no way into them: they are entered through addresses that only the
  * dynamic linker writes, and the first one by jumps that have pushed a word. Without this file, images have no rows
@@ -33,7 +33,7 @@ static struct cfi_row plain_row(const struct image *image, const struct section 
     return row;
 }
 
-/* ---- x86_64 ---------------------------------------------------------------------------------------------------- */
+/* ---- x86_64, i386 ---------------------------------------------------------------------------------------------- */
 
 /* An instruction: its first bytes, how many it has, and what it does. */
 struct x86 {
@@ -43,8 +43,8 @@ struct x86 {
 
 static const struct x86 x86[] = {
     {{0xf3, 0x0f, 0x1e, 0xfa}, 4, 4, 0, 0}, /* endbr64 */
-    {{0xff, 0x35}, 2, 6, 1, 0},             /* push GOT+8(%rip) */
-    {{0xff, 0x25}, 2, 6, 0, 1},             /* jmp *GOT+n(%rip) */
+    {{0xff, 0x35}, 2, 6, 1, 0},             /* push GOT+8(%rip); i386: push GOT+4 */
+    {{0xff, 0x25}, 2, 6, 0, 1},             /* jmp *GOT+n(%rip); i386: jmp *GOT+n */
     {{0xf2, 0xff, 0x25}, 3, 7, 0, 1},       /* bnd jmp *GOT+n(%rip) */
     {{0x68}, 1, 5, 1, 0},                   /* push $n */
     {{0xe9}, 1, 5, 0, 1},                   /* jmp PLT0 */
@@ -58,33 +58,63 @@ static const struct x86 x86[] = {
     {{0xcc}, 1, 1, 0, 0},
 };
 
-static const struct x86 *decode_x86(const uint8_t *p, uint64_t left)
+/* Those of i386 alone. mold's entries leave a number in ecx, which the first one pushes. */
+static const struct x86 i386[] = {
+    {{0xf3, 0x0f, 0x1e, 0xfb}, 4, 4, 0, 0}, /* endbr32 */
+    {{0xff, 0xb3}, 2, 6, 1, 0},             /* push 4(%ebx) */
+    {{0xff, 0xa3}, 2, 6, 0, 1},             /* jmp *n(%ebx) */
+    {{0x51}, 1, 1, 1, 0},                   /* push %ecx */
+    {{0xb9}, 1, 5, 0, 0},                   /* mov $n, %ecx */
+    {{0x8d, 0x8b}, 2, 6, 0, 0},             /* lea GOT(%ebx), %ecx */
+    {{0xff, 0x31}, 2, 2, 1, 0},             /* push (%ecx) */
+    {{0xff, 0x61, 0x04}, 3, 3, 0, 1},       /* jmp *4(%ecx) */
+};
+
+/* The one of NUM instructions of LIST that is at P, LEFT bytes in front of the end; or NULL. */
+static const struct x86 *find_x86(const struct x86 *list, size_t num, const uint8_t *p, uint64_t left)
 {
     size_t i;
 
-    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++)
-        if (x86[i].size <= left && memcmp(p, x86[i].bytes, x86[i].known) == 0)
-            return &x86[i];
+    for (i = 0; i < num; i++)
+        if (list[i].size <= left && memcmp(p, list[i].bytes, list[i].known) == 0)
+            return &list[i];
     return NULL;
 }
 
-/* Entries are blocks of 16 bytes (in .plt.got 8); the first one may be what the others jump to, with one more word on
- * the stack. Gives the rows if ROW is not NULL. */
+static const struct x86 *decode_x86(const struct image *image, const uint8_t *p, uint64_t left)
+{
+    const struct x86 *found = image->abi == SFU_I386 ? find_x86(i386, sizeof i386 / sizeof i386[0], p, left) : NULL;
+
+    return found != NULL ? found : find_x86(x86, sizeof x86 / sizeof x86[0], p, left);
+}
+
+/* Whether the others jump to the first entry of PLT with one more word on the stack: it begins with `push`. */
+static bool has_x86_head(const struct image *image, const struct section *plt)
+{
+    return plt->size >= 2 && (memcmp(plt->bytes, "\xff\x35", 2) == 0 ||
+                              (image->abi == SFU_I386 && memcmp(plt->bytes, "\xff\xb3", 2) == 0));
+}
+
+/* Entries are blocks of 16 bytes (in .plt.got 8, unless they begin with endbr); the first one may be what the others
+ * jump to, with one more word on the stack. Gives the rows if ROW is not NULL. */
 static bool x86_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
-    uint64_t offset = 0, block = strcmp(plt->name, ".plt.got") == 0 ? 8 : 16;
-    bool head = plt->size >= 2 && memcmp(plt->bytes, "\xff\x35", 2) == 0;
-    struct cfi_row row = plain_row(image, plt, 0, head ? 16 : 8);
+    const bool tagged = plt->size > 0 && plt->bytes[0] == 0xf3;
+    const uint64_t block = strcmp(plt->name, ".plt.got") == 0 && !tagged ? 8 : 16;
+    const int32_t word = image->registers->word;
+    const bool head = has_x86_head(image, plt);
+    struct cfi_row row = plain_row(image, plt, 0, head ? 2 * word : word);
+    uint64_t offset = 0;
 
     row.by_pc = !head;
     while (offset < plt->size) {
-        const struct x86 *x = decode_x86(plt->bytes + offset, plt->size - offset);
+        const struct x86 *x = decode_x86(image, plt->bytes + offset, plt->size - offset);
         int32_t cfa;
 
         if (x == NULL || offset % block + x->size > block) /* one across two blocks: this is no such PLT */
             return false;
         offset += x->size;
-        cfa = offset % block == 0 ? 8 : row.cfa.offset + 8 * x->push;
+        cfa = offset % block == 0 ? word : row.cfa.offset + word * x->push;
         row.end = plt->addr + offset;
         if (cfa == row.cfa.offset)
             continue;
@@ -208,11 +238,11 @@ static bool riscv_rows(const struct image *image, const struct section *plt, cfi
 
 static bool rows_of_plt(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
-    if (image->abi == SFU_AMD64)
+    if (image->abi == SFU_AMD64 || image->abi == SFU_I386)
         return x86_rows(image, plt, give, ctx);
     if (abi_is_riscv(image->abi))
         return riscv_rows(image, plt, give, ctx);
-    if (abi_is_arm(image->abi) || image->abi == SFU_I386)
+    if (abi_is_arm(image->abi))
         return false;
     return image->abi == SFU_S390X ? s390x_rows(image, plt, give, ctx) : aarch64_rows(image, plt, give, ctx);
 }

@@ -762,10 +762,10 @@ def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, strict_thunk, share, set_loc, long_function, overlaps,
                      dropped, dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp,
-                     link_register_below_sp, high_addresses, concatenated,
-                     flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     operations, instructions_of_cfi, no_rule, encodings, widths, wide_rows, holes, signals, plts,
-                     plt_counted, trampolines, no_blocks, room, outputs, deterministic):
+                     link_register_below_sp, high_addresses, concatenated, flashed, signed_with_pc, out_of_reach,
+                     at_zero, scalable, smallest, shared_lists, frame_pointer, operations, instructions_of_cfi, no_rule,
+                     encodings, widths, wide_rows, holes, signals, plts, plts_i386, plt_counted, trampolines, no_blocks,
+                     room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1623,6 +1623,23 @@ def plts():
 
 
 ROWS = OUT + "/rows"
+
+
+def plts_i386():
+    """The same of lld and mold for 32-bit x86. The offset of each row, and its CFA, by the pushes in front of it."""
+    source = WORK + "/plt_i386.c"
+    image = source + ".so"
+    write(source, b"int f(int); int g(int); int a(int x) { return f(x) + g(x); }\n")
+    run("clang", "--target=i386-linux-gnu", "-O1", "-fPIC", "-fasynchronous-unwind-tables", "-c", source, "-o",
+        source + ".o")
+    lld = [(0, 8), (6, 12), (16, 4), (27, 8)]
+    for linker, said in (("ld.lld", lld), ("ld.lld -z now", lld), ("mold", [(0, 4), (5, 8), (13, 12), (16, 4)])):
+        run(*linker.split(), "-m", "elf_i386", "-shared", source + ".o", "-o", image)
+        gen("-q", "--strict", "--address=0", "-o", image + ".tables", image)
+        start = int(re.search(r" \.plt +PROGBITS +(\w+)", run("readelf", "-SW", image)[0])[1], 16)
+        rows = run(ROWS, image + ".tables", hex(start), hex(start + 32))[0].splitlines()
+        seen = [(int(row.split()[0], 16) - start, int(row.split()[2].split("+")[1])) for row in rows]
+        must(seen == said, "%s: %s" % (linker, seen))
 
 
 def plt_counted():
