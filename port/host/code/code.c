@@ -1077,6 +1077,31 @@ static bool is_of_mode(struct code_state *state, unsigned mode)
     return true;
 }
 
+/* The mode becomes another one, and may have been FIQ mode, which has r8 to r12 of its own: those have what they had at
+ * the entry, if nothing was put into them, and no copy of that is theirs. */
+static void leave_banked(struct code_state *state)
+{
+    enum { FIRST = 8, LAST = 12 };
+    unsigned reg, i = 0;
+
+    for (reg = 0; reg < CODE_REAL; reg++) {
+        const struct code_value own = entry_value(reg);
+        const uint8_t base = state->reg[reg].base;
+        const bool is_copy = base >= BASE_ENTRY + FIRST && base <= BASE_ENTRY + LAST;
+
+        if ((is_copy || (reg >= FIRST && reg <= LAST)) && !same_value(&state->reg[reg], &own))
+            state->reg[reg] = unknown;
+    }
+    while (i < state->num) {
+        const uint8_t base = state->slot[i].value.base;
+
+        if (base >= BASE_ENTRY + FIRST && base <= BASE_ENTRY + LAST)
+            state->slot[i] = state->slot[--state->num];
+        else
+            i++;
+    }
+}
+
 /* The mode becomes MODE. It may have been SVC mode before, too: then the SP that is taken is the one that is left, and
  * that must not have moved but by srs. */
 static void take_mode(const struct code_cpu *cpu, struct code_state *state, unsigned mode)
@@ -1089,6 +1114,7 @@ static void take_mode(const struct code_cpu *cpu, struct code_state *state, unsi
     state->reg[cpu->ra] = known ? entry_value(cpu->ra) : unknown;
     state->reg[CODE_OTHER_SP] = unknown;
     state->reg[CODE_STATUS] = unknown;
+    leave_banked(state);
 }
 
 /* srs. Where the mode's SP is not known, or may be the one that is in use, SP has no value any more. */

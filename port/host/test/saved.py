@@ -156,6 +156,8 @@ OF_MODES = [(text.format(*modes), facts, (4, 6) if "sub lr" in text else (3, 5))
     "srsdb sp!, #19; msr cpsr_c, #0x93; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; cps #19; push {r0-r12, lr}; cps #31; bl handle; cps #19; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; cps #19; push {r0-r10, lr}; mov r11, #0; bl handle; pop {r0-r10, lr}; rfeia sp!",
+    # FIQ mode has an r11 of its own.
+    "mov r4, r11; srsdb sp!, #19; cps #19; push {r4, lr}; mov r11, #0; bl handle; pop {r4, lr}; mov r11, r4; rfeia sp!",
     "bl handle; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; cps #19; push {r0-r12, lr}; bic sp, sp, #7; bl handle; pop {r0-r12, lr}; rfeia sp!")]
 
