@@ -18,7 +18,8 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @header FILE...     what they include, as far as mutants by rule take fields and constants from it
     @generate FUNCTIONS makes mutants by rule, in the functions of these files whose names match: a shell pattern
     @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
-    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
+    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines. Not with -w, which
+                        would let integers and pointers become each other
     @reached COMMAND    prints the lines of $SOURCES that each test of each @try reaches, as reached.py does. Of a
                         mutant by rule only those tests are run that reach the statement, or are new; if one fails that
                         relies on others, all are

@@ -986,12 +986,12 @@ static void stop_others(void *ctx)
     cpus[0].stopped = 1;
 }
 
-static void test_cpus(void **state)
+/* CPU 0 stops at the first look, CPU 2 never. */
+static void check_cpus(uint32_t patience)
 {
     struct sfu_registers top;
     char expected[128];
 
-    (void)state;
     memset(&top, 0, sizeof top);
     memset(cpus, 0, sizeof cpus);
     cpu = 1;
@@ -1002,7 +1002,7 @@ static void test_cpus(void **state)
     kernel.num_cpus = 3;
     kernel.cpu_number = this_cpu;
     kernel.stop_others = stop_others;
-    kernel.patience = 2;
+    kernel.patience = patience;
     kernel.panic.skip = 1;
     assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_NOT_CODE);
     assert_int_equal(calls, 1);
@@ -1016,6 +1016,13 @@ static void test_cpus(void **state)
     assert_int_equal(kernel.owner, 2);
     assert_int_equal(sfu_kernel_panic(&kernel, &top),
                      SFU_E_NOT_CODE); /* again on this CPU: a fault behind the panic */
+}
+
+static void test_cpus(void **state)
+{
+    check_cpus(1);
+    (void)reset(state);
+    check_cpus(0x10000);
 }
 
 /* Code that is mapped a second time: the same tables, for another address. */
