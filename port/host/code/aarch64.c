@@ -71,9 +71,9 @@ static void add_immediate(uint32_t word, struct code_fact *fact)
     const bool wide = word >> 31 != 0, subtracts = (word & 1u << 30) != 0, flags = (word & 1u << 29) != 0;
 
     if (flags) {
+        if (subtracts && rn(word) != SP)
+            code_add(fact, CODE_BOUND, rn(word), CODE_NONE, 0, imm);
         replace(fact, rd(word));
-        fact->compares = true;
-        fact->bound = subtracts ? (uint32_t)imm + 1 : 0;
     } else if (wide) {
         code_add(fact, CODE_SET, rd(word), 0, rn(word), subtracts ? -imm : imm);
     } else {
@@ -86,6 +86,9 @@ static void logical_immediate(uint32_t word, struct code_fact *fact)
 {
     const bool wide = word >> 31 != 0;
     const unsigned which = field(word, 29, 2);
+    /* N and immr are 0, so is the highest bit of imms: that many ones, + 1, at the lower end of 32 bits */
+    const bool is_low = field(word, 16, 7) == 0 && field(word, 15, 1) == 0 && !wide;
+    const int64_t lowest = is_low ? (int64_t)(((uint64_t)1 << (field(word, 10, 5) + 1)) - 1) : 0;
 
     if (which == 0 && wide && rd(word) == SP) { /* and sp, xN, #mask */
         if (rn(word) != SP)
@@ -93,6 +96,27 @@ static void logical_immediate(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_ALIGN, SP, 0, 0, 0);
     } else if (which == 3) {
         replace(fact, rd(word));
+    } else if (which == 0 && lowest != 0 && rd(word) != SP && rn(word) != SP) {
+        code_add(fact, CODE_INDEX, rd(word), 0, rn(word), lowest);
+    } else {
+        code_replace(fact, rd(word));
+    }
+}
+
+/* ubfm: uxtb, uxth, lsl, ubfiz, of which the lower bits of a register are left. sxtw: a word with its sign. */
+static void bit_field(uint32_t word, struct code_fact *fact)
+{
+    const bool wide = word >> 31 != 0;
+    const unsigned which = field(word, 29, 2), bits = wide ? 64 : 32, immr = field(word, 16, 6),
+                   imms = field(word, 10, 6);
+
+    if (rd(word) == SP)
+        return;
+    if (which == 0 && imms == 31 && immr == 0 && wide && rn(word) != SP) { /* sxtw */
+        code_add(fact, CODE_INDEX, rd(word), 0, rn(word), UINT32_MAX);
+    } else if (which == 2 && rn(word) != SP && immr < bits && imms < bits && (immr == 0 || imms < immr)) {
+        code_add(fact, CODE_INDEX, rd(word), (uint8_t)(immr == 0 ? 0 : bits - immr), rn(word),
+                 imms == 63 ? -1 : (int64_t)(((uint64_t)1 << (imms + 1)) - 1));
     } else {
         code_replace(fact, rd(word));
     }
@@ -134,7 +158,10 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
     case 5:
         move_wide(word, fact);
         break;
-    default: /* bit fields, extr: 31 is none */
+    case 6:
+        bit_field(word, fact);
+        break;
+    default: /* extr: 31 is none */
         replace(fact, rd(word));
         break;
     }
@@ -171,6 +198,10 @@ static void by_register(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_SET, rd(word), 0, rm, 0);
     else if ((word & 0x7fe0ffe0) == 0x2a0003e0 && rm == SP && rd(word) != SP)
         code_add(fact, CODE_NUMBER, rd(word), 0, 0, 0);
+    else if ((word & 0xffe0ffe0) == 0x2a0003e0 && rd(word) != SP) /* mov of 32 bits */
+        code_add(fact, CODE_INDEX, rd(word), 0, rm, UINT32_MAX);
+    else if ((word & 0x7fe0fc1f) == 0x6b00001f && rn(word) != SP && rm != SP) /* cmp */
+        code_add(fact, CODE_BOUND, rn(word), rm, 0, 0);
     else if ((word & 0xbfe0fc00) == 0x8b206000 && rm != SP) /* add, sub of 64 bits, extended: 31 is SP */
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
     else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
@@ -315,6 +346,23 @@ static void branch_by_register(uint32_t word, struct code_fact *fact)
     }
 }
 
+/* What a branch on CONDITION says of a comparison of numbers without a sign. */
+static uint8_t checks(unsigned condition)
+{
+    switch (condition) {
+    case 2: /* cs */
+        return CODE_CHECKS | CODE_CHECKS_LESS;
+    case 3: /* cc */
+        return CODE_CHECKS | CODE_CHECKS_LESS | CODE_CHECKS_THERE;
+    case 8: /* hi */
+        return CODE_CHECKS;
+    case 9: /* ls */
+        return CODE_CHECKS | CODE_CHECKS_THERE;
+    default:
+        return 0;
+    }
+}
+
 static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
 {
     unsigned top = word >> 24;
@@ -325,8 +373,8 @@ static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
     } else if (top == 0x54 || (top & 0x7e) == 0x34) { /* b.cond, bc.cond; cbz, cbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 19) * 4);
-        fact->checks = top == 0x54 && ((word & 0xe) == 2 || (word & 0xe) == 8); /* cs, cc; hi, ls */
-    } else if ((top & 0x7e) == 0x36) {                                          /* tbz, tbnz */
+        fact->checks = top == 0x54 ? checks(word & 15) : 0;
+    } else if ((top & 0x7e) == 0x36) { /* tbz, tbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
     } else if (top == 0xd4) {           /* svc, hvc, smc; brk, hlt and what leaves */
@@ -410,8 +458,12 @@ static void single(uint32_t word, struct code_fact *fact)
     if (!is_vector && size == 3 && opc == 2 && (!other || mode == 2)) /* prfm */
         return;
     if (other && mode == 2) { /* at a register's offset: maybe in a table */
-        if (loads && !is_vector && rd(word) != SP && rn(word) != SP)
-            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word), rn(word), 0);
+        const uint8_t index = (uint8_t)field(word, 16, 5);
+        const bool is_number = size == 0 || field(word, 12, 1) != 0;
+
+        if (loads && !is_vector && rd(word) != SP && rn(word) != SP && index != SP)
+            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word),
+                       is_number ? rn(word) : index, is_number ? index : (uint8_t)CODE_NONE, 0);
         else if (loads && !is_vector)
             replace(fact, rd(word));
         else if (!loads)
@@ -427,7 +479,9 @@ static void single(uint32_t word, struct code_fact *fact)
     }
     if (scaled)
         mode = 0;
-    if (loads && !is_vector && !whole)
+    if (loads && !is_vector && !whole && !(opc & 2) && rd(word) != SP && mode == 0)
+        code_add(fact, CODE_FETCH, rd(word), (uint8_t)(1u << size), rn(word), k);
+    else if (loads && !is_vector && !whole)
         replace(fact, rd(word));
     else
         access(fact, word, loads, whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k, (uint8_t)(1u << shift));
@@ -522,6 +576,26 @@ static void memory(uint32_t word, struct code_fact *fact)
 
 /* ---- All (C4.1) ------------------------------------------------------------------------------------------------ */
 
+/* Whether WORD may change flags: adds, subs, ands; adcs, ccmp and so on; of floating point, SVE and SME; msr, cfinv. */
+static bool changes_flags(uint32_t word)
+{
+    const unsigned group = field(word, 25, 4);
+
+    if ((word & 0x1f000000) == 0x11000000 || (word & 0x1f000000) == 0x0b000000) /* add, sub */
+        return word & 1u << 29;
+    if ((word & 0x1f800000) == 0x12000000 || (word & 0x1f000000) == 0x0a000000) /* and, orr, eor */
+        return field(word, 29, 2) == 3;
+    if ((word & 0x1fe00000) == 0x1a000000 || (word & 0x1fe00000) == 0x1a400000) /* adc, ccmp, rmif */
+        return true;
+    if ((word & 0x1fe00000) == 0x1ac00000) /* of one or two; subps */
+        return word & 1u << 29;
+    if ((group & 14) == 10)
+        return (word & 0xffc00000) == 0xd5000000 && (word & 0xfffff01f) != 0xd503201f;
+    if ((group & 5) == 4) /* strings; what swaps or compares in tables of pages */
+        return ((word & 0x3f200000) == 0x19000000 && (word & 0xc00) != 0) || (word & 0x3f200c00) == 0x38200000;
+    return (group & 7) == 7 || (group & 13) == 0;
+}
+
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     uint32_t word = text->end - pc >= 4 ? (uint32_t)load_number(text->bytes + (pc - text->start), 4, false) : 0;
@@ -544,6 +618,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
         vector(word, fact);
     else
         scalable(word, fact);
+    fact->compares = changes_flags(word);
     if (fact->size == 0)
         fact->flow = CODE_STOP;
 }

@@ -366,6 +366,8 @@ static void with_number(struct code_fact *fact, unsigned op, uint8_t rd, uint8_t
         if (rd != rn)
             set(fact, rd, rn, 0);
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
+    } else if (op == AND) {
+        code_add(fact, CODE_INDEX, rd, 0, rn, value);
     } else {
         code_replace(fact, rd);
     }
@@ -403,7 +405,7 @@ static void compute(struct code_fact *fact, const struct instruction *i, unsigne
         number(fact, PC, i->here);
     if (op >= TST && op <= CMN) {
         if (op == CMP && o->by_number)
-            fact->bound = o->number < 0xffff ? o->number + 1 : 0;
+            code_add(fact, CODE_BOUND, rn, CODE_NONE, 0, o->number);
         else if (op == CMP && o->type == LSL && o->by == 0)
             code_add(fact, CODE_BOUND, rn, o->reg, 0, 0);
         return;
@@ -454,7 +456,8 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
     uint64_t value;
 
     if (a->by_index && !a->other && !a->post && (a->by == 0 || 1u << a->by == a->bytes))
-        code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn, 0);
+        code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn,
+                   a->by == 0 ? (uint8_t)CODE_NONE : a->index, 0);
     else if (a->by_index)
         code_replace(fact, reg);
     else if (a->rn == PC && a->bytes == 4 && literal(i, (i->here & ~3u) + (uint64_t)k, &value))
@@ -464,7 +467,7 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
     else if (a->bytes == 4)
         code_add(fact, CODE_LOAD, reg, reg, a->rn, k);
     else
-        code_table(fact, reg, width, a->rn, CODE_NONE, k);
+        code_table(fact, reg, width, a->rn, CODE_NONE, CODE_NONE, k);
 }
 
 static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
@@ -801,6 +804,9 @@ static void misc_half(struct code_fact *fact, const struct instruction *i)
 
     if ((half & 0xff00) == 0xb000) /* add, sub of SP */
         set(fact, SP, SP, field(half, 7, 1) ? -by : by);
+    else if ((half & 0xff80) == 0xb280) /* uxth, uxtb */
+        code_add(fact, CODE_INDEX, (uint8_t)(half & 7), 0, (uint8_t)field(half, 3, 3),
+                 field(half, 6, 1) ? UINT8_MAX : UINT16_MAX);
     else if ((half & 0xf500) == 0xb100) /* cbz, cbnz */
         go_to(fact, CODE_BRANCH, i->here + (field(half, 9, 1) << 6 | field(half, 3, 5) << 1));
     else if ((half & 0xff00) == 0xb200 || ((half & 0xff00) == 0xba00 && (half & 0xc0) != 0x80)) /* sxth, rev */
@@ -963,7 +969,7 @@ static bool switches(struct code_fact *fact, const struct instruction *i, uint64
     for (k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         if (strcmp(symbol->name + sizeof before - 1, kinds[k].name) == 0) {
             number(fact, PC, kinds[k].width == 4 ? (i->here + 2) & ~(uint64_t)3 : i->here);
-            code_table(fact, CODE_TARGET, kinds[k].width, PC, PC, 0);
+            code_table(fact, CODE_TARGET, kinds[k].width, PC, PC, R0, 0);
             code_scaled(fact, CODE_TARGET, PC, CODE_TARGET, kinds[k].how);
             code_forget(fact, LR);
             fact->flow = CODE_AWAY;
@@ -1110,7 +1116,7 @@ static void jump_by_table(struct code_fact *fact, const struct instruction *i)
     const uint8_t rn = reg_at(i->word, 16);
 
     number(fact, PC, i->here);
-    code_table(fact, CODE_TARGET, size, rn, rn, 0);
+    code_table(fact, CODE_TARGET, size, rn, rn, reg_at(i->word, 0), 0);
     code_scaled(fact, CODE_TARGET, PC, CODE_TARGET, CODE_ENTRY_SHIFT);
     fact->flow = CODE_AWAY;
 }
@@ -1215,6 +1221,11 @@ static void compute_long(struct code_fact *fact, uint32_t word)
     fact->flags = field(word, 23, 2) == 0 && field(word, 4, 4) == 0 && field(word, 20, 1); /* lsls and so on */
     if (reg_at(word, 8) == PC || reg_at(word, 8) == SP || (is_long && reg_at(word, 12) == PC)) {
         unknown(fact);
+        return;
+    }
+    if ((word & 0xfffff0f0) == 0xfa1ff080 || (word & 0xfffff0f0) == 0xfa5ff080) { /* uxth, uxtb */
+        code_add(fact, CODE_INDEX, reg_at(word, 8), 0, reg_at(word, 0),
+                 field(word, 22, 1) ? UINT8_MAX : UINT16_MAX);
         return;
     }
     code_replace(fact, reg_at(word, 8));
@@ -1515,6 +1526,10 @@ static void media(struct code_fact *fact, uint32_t word)
         unknown(fact);
         return;
     }
+    if ((word & 0x0faf0ff0) == 0x06af0070 && field(word, 22, 1)) { /* uxtb, uxth */
+        code_add(fact, CODE_INDEX, rd, 0, reg_at(word, 0), field(word, 20, 1) ? UINT16_MAX : UINT8_MAX);
+        return;
+    }
     if ((word & 0x0fe00fff) == 0x07c0001f && field(word, 16, 5) < 16) { /* bfc of the lowest bits */
         code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
         return;
@@ -1658,6 +1673,7 @@ static void decode(const struct decoder *d, char kind, const struct code_text *t
         decode_a32(d, text, pc, fact);
     else if (kind == 't' && text->end - pc >= 2)
         decode_t32(d, text, pc, fact);
+    fact->compares = fact->flags;
     if (fact->size == 0)
         unknown(fact);
 }

@@ -17,11 +17,12 @@ void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t la
         fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, 0, k};
 }
 
-void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, int64_t k)
+void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, uint8_t index,
+                int64_t k)
 {
     code_add(fact, CODE_TABLE, reg, (uint8_t)width, base, k);
     if (fact->size != 0)
-        fact->op[fact->num - 1].from = other;
+        fact->op[fact->num - 1].from = other | index << 8;
 }
 
 void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how)
@@ -624,12 +625,548 @@ static bool join_either(bool *mine, bool theirs)
     return less;
 }
 
-/* *MINE stays where THEIRS is the same; 0 is not known. */
-static bool join_number(uint32_t *mine, uint32_t theirs)
-{
-    const bool less = *mine != theirs && *mine != 0;
+/* ---- Indices --------------------------------------------------------------------------------------------------- */
 
-    *mine = *mine == theirs ? theirs : 0;
+/*
+ * A table of jumps has as many entries as a comparison in front of it allows. That counts only if what was compared is
+ * the index: the same register, a copy, or one of which the index was made, by taking its lower bits or by a shift. So
+ * each register has a bound of its own, and registers with the same value know that of each other. Compilers without
+ * optimization compare a word in memory and read it again, or store the index and compare it then; those that optimize
+ * read another word in between. So two places in memory are followed as registers are. The upper half of a register of
+ * 64 bits is taken to be 0 where its lower half is an index, because compilers index tables with it.
+ */
+
+enum { MOST_BELOW = UINT16_MAX, MOST_UP = 63 };
+
+/* REG has another value than its twins from now on. */
+static void leave_twins(struct code_state *state, unsigned reg)
+{
+    const uint8_t twin = state->index[reg].twin;
+    uint8_t next = 0;
+    unsigned i;
+
+    state->index[reg].twin = 0;
+    for (i = reg + 1; twin == reg + 1 && i < CODE_INDICES; i++)
+        if (state->index[i].twin == twin) {
+            next = next != 0 ? next : (uint8_t)(i + 1);
+            state->index[i].twin = next;
+        }
+}
+
+/* Nothing is known of the index REG, which is another one. */
+static void put_index(struct code_state *state, unsigned reg, const struct code_index *index)
+{
+    if (state->index[reg].twin != 0)
+        leave_twins(state, reg);
+    state->index[reg] = *index;
+    state->index[reg].twin = 0;
+    state->compared.regs &= ~((uint64_t)1 << reg);
+}
+
+static const struct code_index no_index;
+
+static void drop_place(struct code_state *state, unsigned i)
+{
+    if (state->place[i].bytes == 0)
+        return;
+    put_index(state, CODE_PLACE + i, &no_index);
+    state->place[i].bytes = 0;
+}
+
+static void drop_places(struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_PLACES; i++)
+        drop_place(state, i);
+}
+
+static void drop_index(struct code_state *state, unsigned reg)
+{
+    unsigned i;
+
+    put_index(state, reg, &no_index);
+    for (i = 0; i < CODE_PLACES; i++)
+        if (state->place[i].base == reg)
+            drop_place(state, i);
+}
+
+/* REG gets INDEX, which is not that of another register. */
+static void set_index(struct code_state *state, unsigned reg, struct code_index index)
+{
+    drop_index(state, reg);
+    index.twin = 0;
+    state->index[reg] = index;
+}
+
+/* Where ways meet, bounds and the size of what registers have are left alone: what else is known of indices is of use
+ * in one piece of code only, from a comparison on to the jump. It differs nearly everywhere, which would have to be
+ * followed. */
+static void forget_twins(struct code_state *state)
+{
+    unsigned i;
+
+    drop_places(state);
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->index[i].below != 0 || state->index[i].fits != 0)
+            state->index[i].twin = 0;
+        else
+            state->index[i] = no_index;
+}
+
+static void forget_indices(struct code_state *state)
+{
+    memset(state->index, 0, sizeof state->index);
+    memset(state->place, 0, sizeof state->place);
+    state->compared.num = 0;
+}
+
+/* REG gets the value of FROM. */
+static void copy_index(struct code_state *state, unsigned reg, unsigned from)
+{
+    const unsigned low = reg < from ? reg : from;
+    uint8_t twin;
+    unsigned i;
+
+    if (reg == from)
+        return;
+    drop_index(state, reg);
+    twin = state->index[from].twin;
+    if (twin == 0)
+        state->index[from].twin = (uint8_t)(low + 1);
+    for (i = 0; twin > low + 1 && i < CODE_INDICES; i++)
+        if (state->index[i].twin == twin)
+            state->index[i].twin = (uint8_t)(low + 1);
+    state->index[reg] = state->index[from];
+    if (state->compared.regs >> from & 1)
+        state->compared.regs |= (uint64_t)1 << reg;
+}
+
+/* REG, and what has its value, a bit each. */
+static uint64_t twins_of(const struct code_state *state, unsigned reg)
+{
+    uint64_t mask = (uint64_t)1 << reg;
+    unsigned i;
+
+    for (i = 0; state->index[reg].twin != 0 && i < CODE_INDICES; i++)
+        if (state->index[i].twin == state->index[reg].twin)
+            mask |= (uint64_t)1 << i;
+    return mask;
+}
+
+/* How many entries of its table INDEX allows, which has been read from it; or 0. */
+static uint32_t bound_of(const struct code_index *index)
+{
+    return index->of_table && index->bits == 0 && index->up == 0 ? index->below : 0;
+}
+
+/* The number of entries, each of SIZE bytes, up to the highest one that INDEX leads to; or that at the distance INDEX.
+ * 0: it is not known. */
+static uint32_t num_entries(const struct code_index *index, unsigned size, bool is_number)
+{
+    enum { TOP = 16 };
+    uint64_t last;
+
+    if (index->below == 0 || index->bits != 0 || index->up > TOP || size == 0)
+        return 0;
+    last = ((uint64_t)index->below - 1) << index->up;
+    last = is_number ? last : last / size;
+    return last < MOST_BELOW ? (uint32_t)last + 1 : 0;
+}
+
+/* What was compared is not higher, or LESS. */
+static void take_bound(struct code_state *state, bool less)
+{
+    const struct code_compared *c = &state->compared;
+    const uint32_t below = c->num - (less ? 1 : 0);
+    unsigned i;
+
+    if (c->num == 0 || below == 0 || below > MOST_BELOW)
+        return;
+    for (i = 0; i < CODE_INDICES; i++) {
+        struct code_index *index = &state->index[i];
+        const bool all = c->bits == 0 || (index->fits != 0 && index->fits <= c->bits);
+        const bool is_better = index->bits != 0 || index->up != 0 || below < index->below;
+
+        if ((c->regs >> i & 1) == 0 || index->of_table || (index->below != 0 && !(all && is_better)))
+            continue;
+        index->below = (uint16_t)below;
+        index->up = 0;
+        index->bits = all ? 0 : c->bits;
+    }
+}
+
+void code_take_check(struct code_state *state, const struct code_fact *fact, bool there)
+{
+    const bool is_there = (fact->checks & CODE_CHECKS_THERE) != 0, less = (fact->checks & CODE_CHECKS_LESS) != 0;
+
+    if (fact->checks != 0 && (is_there != state->compared.is_first) == there)
+        take_bound(state, less != state->compared.is_first);
+}
+
+/* OP compares. */
+static void compare(struct code_state *state, const struct code_op *op)
+{
+    const struct code_value *reg = &state->reg[op->reg];
+    const struct code_value number = {op->k, BASE_NUMBER, false, 0, 0};
+    const struct code_value *last = op->last == CODE_NONE ? &number : &state->reg[op->last];
+    const bool is_first = last->base != BASE_NUMBER;
+    const struct code_value *num = is_first ? reg : last;
+
+    state->compared.num = 0;
+    if (num->base != BASE_NUMBER || num->k < 0 || num->k >= MOST_BELOW)
+        return;
+    state->compared = (struct code_compared){twins_of(state, is_first ? op->last : op->reg), (uint32_t)num->k + 1,
+                                             (uint8_t)op->from, is_first};
+}
+
+/* The place I is PLACE, of which nothing is known yet. */
+static void put_place(struct code_state *state, unsigned i, const struct code_place *place)
+{
+    drop_place(state, i);
+    state->place[i] = *place;
+    state->last_place = (uint8_t)i;
+}
+
+/* Whether the place I is compared or has a bound: a jump may ask for it. */
+static bool is_asked(const struct code_state *state, unsigned i)
+{
+    const bool is_compared = state->compared.num != 0 && (state->compared.regs >> (CODE_PLACE + i) & 1) != 0;
+
+    return state->place[i].bytes != 0 && (is_compared || state->index[CODE_PLACE + i].below != 0);
+}
+
+/* The place that another one replaces: one of which nothing is asked; else the one that was put there first. */
+static unsigned old_place(const struct code_state *state)
+{
+    const unsigned last = state->last_place, first = (last + 1u) % CODE_PLACES;
+
+    return is_asked(state, first) && !is_asked(state, last) ? last : first;
+}
+
+/* In how many bits what is read fits that has BYTES; or 0, where code_index need not say. */
+static uint8_t bits_of(unsigned bytes)
+{
+    return (uint8_t)(bytes <= 2 ? 8 * bytes : 0);
+}
+
+/* REG = what is at PLACE. */
+static void fetch_index(struct code_state *state, unsigned reg, const struct code_place *place)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_PLACES; i++) {
+        const struct code_place *other = &state->place[i];
+
+        if (other->bytes == place->bytes && other->base == place->base && other->k == place->k &&
+            other->scale == place->scale)
+            break;
+    }
+    if (i == CODE_PLACES) {
+        i = old_place(state);
+        put_place(state, i, place);
+        state->index[CODE_PLACE + i].fits = bits_of(place->bytes);
+    }
+    copy_index(state, reg, CODE_PLACE + i);
+}
+
+/* The word at PLACE = REG. */
+static void store_index(struct code_state *state, unsigned reg, const struct code_place *place)
+{
+    drop_places(state);
+    put_place(state, 0, place);
+    copy_index(state, CODE_PLACE, reg);
+}
+
+/* INDEX to the left by UP. */
+static struct code_index moved_up(const struct code_index *index, unsigned up)
+{
+    struct code_index result = *index;
+
+    result.fits = 0;
+    result.up = (uint8_t)(index->up + up);
+    return index->below == 0 || index->bits != 0 || index->of_table || index->up + up > MOST_UP ? no_index : result;
+}
+
+/* OP, a CODE_INDEX: the lower bits of a register, to the left and to the right. Where that is all of it, it is a copy.
+ */
+static void take_index(struct code_state *state, const struct code_op *op)
+{
+    const struct code_index *from = &state->index[op->base];
+    const uint64_t mask = (uint64_t)op->k;
+    const unsigned bits = mask == UINT8_MAX ? 8 : mask == UINT16_MAX ? 16 : 0;
+    struct code_index index = *from;
+
+    if (op->last == 0 && op->from == 0 &&
+        (mask >= UINT32_MAX || (bits != 0 && from->fits != 0 && from->fits <= bits))) {
+        copy_index(state, op->reg, op->base);
+        return;
+    }
+    if (index.of_table || index.up != 0 || (index.bits != 0 && (bits == 0 || bits > index.bits)))
+        index.below = 0;
+    if (mask >= UINT32_MAX && !from->of_table && from->bits == 0)
+        index = *from;
+    else
+        index.bits = 0;
+    index.fits = (uint8_t)bits;
+    index.of_table = false;
+    if (index.below != 0 && op->last != 0)
+        index = moved_up(&index, op->last);
+    if (index.below != 0 && op->from != 0)
+        index.below = index.up >= op->from ? index.below : 0;
+    index.up = (uint8_t)(index.below != 0 ? index.up - op->from : 0);
+    set_index(state, op->reg, index);
+}
+
+/* REG = an entry or an address in a table, of which NUM are within bounds. */
+static void set_bound(struct code_state *state, unsigned reg, uint32_t num)
+{
+    set_index(state, reg, (struct code_index){(uint16_t)num, 0, 0, 0, 0, num != 0});
+}
+
+/* How many entries of the table that OP, a CODE_TABLE, reads from are within bounds; or 0. */
+static uint32_t table_bound(const struct code_state *state, const struct code_op *op)
+{
+    const uint8_t other = (uint8_t)(op->from & UINT8_MAX), number = (uint8_t)(op->from >> 8);
+    const unsigned size = op->last & CODE_ENTRY_SIZE;
+    const uint8_t distance = state->reg[op->base].base == BASE_NUMBER ? other : op->base;
+
+    if (other == CODE_NONE)
+        return state->index[op->base].of_table && state->reg[op->base].base == BASE_INDEXED
+                   ? num_entries(&state->index[op->base], size, false)
+                   : 0;
+    if (number != CODE_NONE)
+        return state->index[number].of_table ? 0 : num_entries(&state->index[number], size, true);
+    return state->index[distance].of_table ? 0 : num_entries(&state->index[distance], size, false);
+}
+
+/* REG = a number + OTHER, which is an index or has been read from a table or is an address in one. */
+static void add_index(struct code_state *state, unsigned reg, unsigned other, unsigned up)
+{
+    const uint8_t base = state->reg[other].base;
+    struct code_index index = state->index[other];
+
+    if (base == BASE_UNKNOWN && !index.of_table && up != 0)
+        index = moved_up(&index, up);
+    if ((base != BASE_UNKNOWN || index.of_table) && (base == BASE_UNKNOWN || !index.of_table))
+        index = no_index;
+    index.of_table = index.below != 0;
+    set_index(state, reg, base > BASE_INDEXED ? no_index : index);
+}
+
+/* OP is a sum. */
+static void sum_index(struct code_state *state, const struct code_op *op)
+{
+    const bool first = state->reg[op->base].base == BASE_NUMBER, second = state->reg[op->last].base == BASE_NUMBER;
+
+    if (op->k > 0 && first != second)
+        add_index(state, op->reg, first ? op->last : op->base, 0);
+    else
+        drop_index(state, op->reg);
+}
+
+/* Memory is read by OP. */
+static void load_index(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const uint8_t at = state->reg[op->base].base;
+    const uint32_t num = at == BASE_INDEXED && state->index[op->base].of_table
+                             ? num_entries(&state->index[op->base], cpu->word, false)
+                             : 0;
+    unsigned i;
+
+    if (op->reg == op->last && at != BASE_INDEXED && at != BASE_TABLE && op->reg != op->base) {
+        fetch_index(state, op->reg, &(struct code_place){op->k, op->base, cpu->word, 0});
+        return;
+    }
+    for (i = op->reg; i <= op->last; i++)
+        set_bound(state, i, op->reg == op->last ? num : 0);
+}
+
+/* OP, a CODE_TABLE: an entry of a table, or less than a word from anywhere. */
+static void entry_index(struct code_state *state, const struct code_op *op)
+{
+    const uint8_t base = state->reg[op->base].base, index = (uint8_t)(op->from >> 8);
+    const uint8_t size = op->last & CODE_ENTRY_SIZE;
+    const bool is_signed = (op->last & CODE_ENTRY_SIGNED) != 0;
+
+    if ((op->from & UINT8_MAX) != CODE_NONE || base == BASE_INDEXED || base == BASE_TABLE) {
+        const uint32_t num = table_bound(state, op);
+
+        if (num == 0 && op->base == CODE_ZERO && !is_signed && index < CODE_REGISTERS && index != op->reg)
+            fetch_index(state, op->reg, &(struct code_place){op->k, index, size, size});
+        else
+            set_bound(state, op->reg, num);
+    } else if (op->reg == op->base || (is_signed && size < 4)) {
+        drop_index(state, op->reg);
+    } else {
+        fetch_index(state, op->reg, &(struct code_place){op->k, op->base, size, 0});
+    }
+}
+
+/* OP gives one register another value, and does nothing else. */
+static void follow_register(struct code_state *state, const struct code_op *op)
+{
+    const uint8_t base = op->base < CODE_REGISTERS ? state->reg[op->base].base : (uint8_t)BASE_UNKNOWN;
+
+    switch ((enum code_do)op->what) {
+    case CODE_SET:
+        if (op->k == 0)
+            copy_index(state, op->reg, op->base);
+        else
+            set_index(state, op->reg, base == BASE_INDEXED ? state->index[op->base] : no_index);
+        break;
+    case CODE_TABLE:
+        entry_index(state, op);
+        break;
+    case CODE_SCALED:
+        if (base == BASE_NUMBER)
+            add_index(state, op->reg, op->last, (unsigned)op->from / CODE_ENTRY_SHIFT % 4);
+        else
+            drop_index(state, op->reg);
+        break;
+    case CODE_SUM:
+        sum_index(state, op);
+        break;
+    case CODE_MASK:
+        set_index(state, op->reg, state->index[op->base]);
+        break;
+    case CODE_SHIFT:
+        if (state->reg[op->reg].base != BASE_TABLE)
+            set_index(state, op->reg, moved_up(&state->index[op->reg], (unsigned)op->k));
+        break;
+    case CODE_INDEX:
+        take_index(state, op);
+        break;
+    case CODE_FETCH:
+        if (op->reg != op->base)
+            fetch_index(state, op->reg, &(struct code_place){op->k, op->base, op->last, (uint8_t)op->from});
+        else
+            set_index(state, op->reg, (struct code_index){0, 0, 0, bits_of(op->last), 0, false});
+        break;
+    case CODE_WORD:
+        break;
+    default:
+        drop_index(state, op->reg);
+        break;
+    }
+}
+
+/* A word below SP is written. Returns whether a place is left: none that may be on the stack that SP is on, for all
+ * that is known of its register, because below SP there is none to which others have an address. */
+static bool keep_places(const struct code_cpu *cpu, struct code_state *state)
+{
+    bool is_left = false;
+    unsigned i;
+
+    for (i = 0; i < CODE_PLACES; i++) {
+        const struct code_place *place = &state->place[i];
+
+        if (place->bytes == 0)
+            continue;
+        if (place->base == cpu->sp || is_on_stack(&state->reg[place->base]))
+            drop_place(state, i);
+        else
+            is_left = true;
+    }
+    return is_left;
+}
+
+/* What OP, which is to be done, leaves of what is known of indices. */
+static void follow_index(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    enum { ARM_PC = 15 };
+    unsigned i;
+
+    switch ((enum code_do)op->what) {
+    case CODE_LOAD:
+        load_index(cpu, state, op);
+        break;
+    case CODE_LOADS:
+        for (i = 0; i <= ARM_PC; i++)
+            if ((uint32_t)op->from >> i & 1)
+                drop_index(state, i == ARM_PC ? (unsigned)CODE_TARGET : i);
+        break;
+    case CODE_FORGET:
+        for (i = op->reg; i <= op->last; i++)
+            drop_index(state, i);
+        break;
+    case CODE_STORE:
+        if (op->base == cpu->sp && op->k < 0 && keep_places(cpu, state))
+            break;
+        if (op->reg == op->last)
+            store_index(state, op->reg, &(struct code_place){op->k, op->base, cpu->word, 0});
+        else
+            drop_places(state);
+        break;
+    case CODE_STORES:
+    case CODE_WRITE:
+    case CODE_COPY:
+        drop_places(state);
+        break;
+    case CODE_MODE:
+    case CODE_SAVE:
+        drop_places(state);
+        drop_index(state, cpu->sp);
+        drop_index(state, cpu->ra);
+        drop_index(state, CODE_OTHER_SP);
+        drop_index(state, CODE_STATUS);
+        break;
+    case CODE_BOUND:
+        compare(state, op);
+        break;
+    default:
+        follow_register(state, op);
+        break;
+    }
+}
+
+/* What MINE says of a bound, and THEIRS, too. */
+static bool join_bound(struct code_index *mine, const struct code_index *theirs)
+{
+    const bool is_kept = theirs->below != 0 && mine->up == theirs->up && mine->bits == theirs->bits &&
+                         mine->of_table == theirs->of_table;
+    const bool less = !is_kept || mine->below < theirs->below;
+
+    if (!is_kept)
+        *mine = (struct code_index){0, 0, 0, mine->fits, 0, false};
+    else if (less)
+        mine->below = theirs->below;
+    return less;
+}
+
+/* What MINE says of an index, and THEIRS, too. */
+static bool join_index(struct code_index *mine, const struct code_index *theirs)
+{
+    bool less = mine->below != 0 && join_bound(mine, theirs);
+
+    if (mine->fits != 0 && (theirs->fits == 0 || theirs->fits > mine->fits)) {
+        mine->fits = theirs->fits;
+        less = true;
+    }
+    return less;
+}
+
+/* Joins what was compared. */
+static bool join_compared(struct code_compared *mine, const struct code_compared *theirs)
+{
+    const struct code_compared before = *mine;
+
+    if (mine->num != theirs->num || mine->bits != theirs->bits || mine->is_first != theirs->is_first)
+        mine->num = 0;
+    mine->regs &= theirs->regs;
+    return mine->num != before.num || (mine->num != 0 && mine->regs != before.regs);
+}
+
+/* Joins what is known of indices: bounds and sizes alone. */
+static bool join_indices(struct code_state *state, const struct code_state *other)
+{
+    bool less = join_compared(&state->compared, &other->compared);
+    unsigned i;
+
+    forget_twins(state);
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->index[i].below != 0 || state->index[i].fits != 0)
+            less |= join_index(&state->index[i], &other->index[i]);
     return less;
 }
 
@@ -638,8 +1175,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
 {
     bool less = false;
 
-    less |= join_number(&state->bound, other->bound);
-    less |= join_number(&state->compared, other->compared);
+    less |= join_indices(state, other);
     if (state->caller != other->caller && state->caller != CALLER_UNCERTAIN) {
         state->caller = CALLER_UNCERTAIN;
         less = true;
@@ -796,18 +1332,6 @@ static struct code_value scaled(const struct code_value *base, const struct code
     return is_on_stack(base) ? near : unknown;
 }
 
-/* A comparison with more is not that of a table's index. */
-enum { MAX_BOUND = 65536 };
-
-/* A register is compared with LAST or, as one that must be lower, with NUM. */
-static void take_bound(struct code_state *state, const struct code_value *last, const struct code_value *num)
-{
-    if (last->base == BASE_NUMBER && last->k > 0 && last->k < MAX_BOUND)
-        state->bound = (uint32_t)last->k + 1;
-    else if (num->base == BASE_NUMBER && num->k > 0 && num->k <= MAX_BOUND)
-        state->bound = (uint32_t)num->k;
-}
-
 /* How many registers of the MASK are below REG. */
 static unsigned num_below(uint32_t mask, unsigned reg)
 {
@@ -927,10 +1451,10 @@ static struct code_value table_entry(const struct code_state *state, const struc
 {
     struct code_value at = as_place(state->reg[op->base]);
 
-    if (op->from == CODE_NONE)
+    if ((op->from & UINT8_MAX) == CODE_NONE)
         return at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
     if (at.base != BASE_NUMBER)
-        at = state->reg[op->from];
+        at = state->reg[op->from & UINT8_MAX];
     return at.base == BASE_NUMBER ? entry_of(&at, op->k, op->last) : unknown;
 }
 
@@ -1060,8 +1584,9 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
     case CODE_SHIFT:
         shift(cpu, reg, op->k);
         break;
-    default: /* CODE_BOUND */
-        take_bound(state, reg, &state->reg[op->last]);
+    default: /* CODE_INDEX, CODE_FETCH; CODE_BOUND has been seen */
+        if (op->what != CODE_BOUND)
+            *reg = unknown;
         break;
     }
 }
@@ -1231,6 +1756,8 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
         case CODE_SCALED:
         case CODE_INSERT:
         case CODE_SHIFT:
+        case CODE_INDEX:
+        case CODE_FETCH:
             result |= op->reg == reg;
             break;
         case CODE_FORGET:
@@ -1248,18 +1775,6 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
         }
     }
     return result;
-}
-
-/* What FACT says of the bound of an index. A comparison is one of an index if a branch asks for less or more of numbers
- * without a sign: others, such as with 0, have nothing to do with a table behind them. */
-static void take_comparison(struct code_state *state, const struct code_fact *fact)
-{
-    if (fact->compares)
-        state->compared = fact->bound;
-    else if (fact->bound != 0)
-        state->bound = fact->bound;
-    if (fact->checks && state->compared != 0)
-        state->bound = state->compared;
 }
 
 /* Whether OP gives SP a value that does not count from what SP is. */
@@ -1280,7 +1795,10 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < num_own; i++)
         leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
 
+    if (fact->compares)
+        state->compared.num = 0;
     for (i = 0; i < fact->num; i++) {
+        follow_index(cpu, state, &fact->op[i]);
         transfer(cpu, state, &fact->op[i]);
         state->may_pop &= !takes_sp(cpu, &fact->op[i]);
         if (state->reg[cpu->sp].base == BASE_NEAR)
@@ -1296,7 +1814,6 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
         state->trap_is_cfa = true;
-    take_comparison(state, fact);
     if (!same_value(&before, &state->reg[cpu->sp])) {
         sp_moved(cpu, state, &before);
         state->has_left = false;
@@ -1346,12 +1863,15 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         *sp = unknown;
 
     for (i = 0; i < CODE_REGISTERS; i++)
-        if (cpu->changed >> i & 1)
+        if (cpu->changed >> i & 1) {
             state->reg[i] = unknown;
+            drop_index(state, i);
+        }
     if (cpu->link)
         state->reg[cpu->ra] = gone;
     state->has_called = true;
-    state->bound = state->compared = 0;
+    state->compared.num = 0;
+    drop_places(state);
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
     keep_shadow(state, cpu->shadow);
@@ -1577,6 +2097,7 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     edge = new_edge(&code->edges, target);
     edge->bare = !leaves_address(code, state);
     edge->state = *state;
+    forget_twins(&edge->state);
     edge->next = unit->edges;
     unit->edges = edge;
     unit->dirty = true;
@@ -1667,6 +2188,7 @@ static void take_stack(const struct code_cpu *cpu, struct code_state *state, con
     for (i = 0; i < CODE_REGISTERS; i++)
         if (i != CODE_ZERO)
             state->reg[i] = unknown;
+    forget_indices(state);
     state->reg[cpu->sp] = *before;
     if (!holds(state, (uint8_t)(BASE_ENTRY + cpu->fp)) && fp.base == BASE_ENTRY + cpu->fp)
         state->reg[cpu->fp] = fp;
@@ -2061,6 +2583,7 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     } else {
         place->state = zeroed(1, sizeof *place->state);
         copy_state(place->state, state);
+        forget_twins(place->state);
     }
     if (!changed || place->waits)
         return;
@@ -2179,6 +2702,7 @@ static void go_within(struct run *r, struct code_state *state, uint64_t target, 
     for (i = 0; i < CODE_REAL; i++)
         if (i != cpu->sp && i != cpu->fp)
             state->reg[i] = unknown;
+    forget_indices(state);
 }
 
 /* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
@@ -2266,7 +2790,7 @@ static uint64_t written_by(const struct code_fact *fact)
             for (reg = op->reg; reg <= op->last && reg < 64; reg++)
                 mask |= (uint64_t)1 << reg;
         else if (op->what != CODE_STORE && op->what != CODE_STORES && op->what != CODE_WRITE &&
-                 op->what != CODE_COPY && op->what != CODE_BOUND && op->reg < 64)
+                 op->what != CODE_COPY && op->what != CODE_BOUND && op->reg < 64) /* of an index, too */
             mask |= (uint64_t)1 << op->reg;
     }
     return mask;
@@ -2287,7 +2811,8 @@ static bool gives_stack(const struct code_cpu *cpu, const struct code_fact *fact
                                          op->what != CODE_WRITE && op->what != CODE_COPY &&
                                          op->what != CODE_BOUND && op->what != CODE_ALIGN;
 
-        gives |= writes && (op->what == CODE_FORGET || (op->base != cpu->sp && op->base != cpu->fp));
+        gives |= writes && (op->what == CODE_FORGET || op->what == CODE_INDEX || op->what == CODE_FETCH ||
+                            (op->base != cpu->sp && op->base != cpu->fp));
     }
     return gives;
 }
@@ -2366,6 +2891,7 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
         back.odd)
         return;
     state->reg[op->reg] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    drop_index(state, op->reg);
 }
 
 /* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
@@ -2735,7 +3261,8 @@ static void go_by(struct run *r, const struct jumps *jumps, const struct code_st
 static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
     const struct code_value *table = &state->reg[CODE_TARGET];
-    struct jumps next = {*table, NULL, 0, 0, state->bound};
+    const uint32_t bound = bound_of(&state->index[CODE_TARGET]);
+    struct jumps next = {*table, NULL, 0, 0, bound};
     size_t i;
 
     if (table->base != BASE_NUMBER &&
@@ -2752,9 +3279,8 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
             read_again(r, (uint64_t)table->k);
         return true;
     }
-    if (state->bound != r->jumps[i].bound && r->jumps[i].bound != 0 &&
-        (state->bound == 0 || state->bound > r->jumps[i].bound)) {
-        r->jumps[i].bound = state->bound;
+    if (bound != r->jumps[i].bound && r->jumps[i].bound != 0 && (bound == 0 || bound > r->jumps[i].bound)) {
+        r->jumps[i].bound = bound;
         read_jumps(r, &r->jumps[i]);
         r->found_jumps = true;
     }
@@ -2775,6 +3301,7 @@ static bool enters(struct run *r, struct code_state *state)
         return false;
     state->reg[CODE_TARGET] = pc;
     state->reg[r->code->cpu->sp] = unknown;
+    forget_indices(state);
     return jumps_by_table(r, state);
 }
 
@@ -2791,6 +3318,7 @@ static void keep_frame(const struct code_cpu *cpu, struct code_state *state)
             state->reg[i] = unknown;
     if (framed)
         state->reg[cpu->sp] = near;
+    forget_indices(state);
 }
 
 /* Notes a jump of STATE that may lead to a label of its own function (goto by an address): in the middle of its
@@ -2830,8 +3358,10 @@ static void leaves(struct run *r, const struct code_state *state)
         if (both.num == state->num && !code_join(r->code->cpu, &both, state))
             return;
     }
-    if (r->num_away < MAX_AWAY)
-        r->away[r->num_away++] = *state;
+    if (r->num_away == MAX_AWAY)
+        return;
+    r->away[r->num_away] = *state;
+    forget_twins(&r->away[r->num_away++]);
 }
 
 /* A target that the instruction in front has is where the PC goes only if no other way leads in between. */
@@ -2917,6 +3447,15 @@ static bool asks_for_way(const struct fork *f, const struct code_fact *fact)
            (fact->condition - 1) / 2 == (f->condition - 1) / 2;
 }
 
+/* ARM's CONDITION says in STATE how high what was compared is. */
+static void take_condition(struct code_state *state, unsigned condition)
+{
+    enum { LOWER = 3, LOWER_OR_SAME = 9 };
+
+    if (!state->compared.is_first && (condition == LOWER || condition == LOWER_OR_SAME))
+        take_bound(state, condition == LOWER);
+}
+
 /* The state of F for an instruction with FACT, or NULL: nobody comes there with what it asks for. */
 static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f, const struct code_fact *fact)
 {
@@ -2926,6 +3465,8 @@ static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f,
         f->condition = fact->condition;
         f->in_no = true;
         copy_state(&f->no, f->yes);
+        take_condition(f->yes, fact->condition - 1u);
+        take_condition(&f->no, (fact->condition - 1u) ^ 1);
     }
     if (fact->condition == f->condition)
         return f->in_yes ? f->yes : NULL;
@@ -2972,6 +3513,20 @@ static void jump_through(struct run *r, struct code_state *state, struct code_fa
     fact->flow = CODE_AWAY;
 }
 
+/* STATE comes to the target of FACT. */
+static void branch(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    struct code_state there;
+
+    if (fact->checks == 0) {
+        go(r, fact->target, state);
+        return;
+    }
+    copy_state(&there, state);
+    code_take_check(&there, fact, true);
+    go(r, fact->target, &there);
+}
+
 /* STATE goes where FACT says, which is done. */
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
@@ -2982,8 +3537,10 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
         return;
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
         note_passed(r, state, fact);
-    if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
+    if (fact->flow == CODE_JUMP)
         go(r, fact->target, state);
+    else if (fact->flow == CODE_BRANCH)
+        branch(r, state, fact);
     else if (fact->flow == CODE_RETURN)
         returns(r, state, fact);
     else if (fact->flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
@@ -3040,6 +3597,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     if (give || !follow_to_return(r->code, state, fact->target))
         return;
     state->reg[CODE_TARGET] = load(state, sp, 0);
+    drop_index(state, CODE_TARGET);
     if (state->reg[CODE_TARGET].base == BASE_RETURN) {
         returns(r, state, &back);
         return;
@@ -3072,6 +3630,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     be_sure(r, state, fact);
     if (code_goes_by_table(r->code->cpu, state, fact)) {
         state->reg[CODE_TARGET] = state->reg[r->code->cpu->ra];
+        copy_index(state, CODE_TARGET, r->code->cpu->ra);
         fact->flow = CODE_AWAY;
     }
     if (!give)
@@ -3084,6 +3643,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     }
     if (fact->flow == CODE_CALL && !take_call(r, state, fact, pc, give))
         return false;
+    code_take_check(state, fact, false);
     if (comes_back(r, fact, pc))
         return true;
     if (fact->flow == CODE_CALL && give)

@@ -38,7 +38,8 @@
  *     CFA + k                 TRAP + k                  the name that both know, where an interrupt has left SP as it
  *                                                       was, so that one place has two names
  *     a word that is known    none there, or another    unknown
- *     a bound of an index     another, or none          none
+ *     a bound of an index     another                   the higher one
+ *     a bound of an index     none                      none
  *     called                  interrupted, nobody       uncertain
  *     on another stack        on none, or a third one   on that one; of several
  *
@@ -52,6 +53,8 @@
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
  *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
+ *   - Where the lower half of a register was compared and the whole of it is the index of a table of jumps, its upper
+ *     half is 0.
  *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
  *     address of a table of jumps; nor does one of a length that is not known, behind the bytes that it writes at
@@ -95,8 +98,9 @@ enum { CODE_MODE_SVC = 0x13, CODE_MODE_SYS = 0x1f };
 enum code_do {
     CODE_SET,    /* REG = BASE + K */
     CODE_NUMBER, /* REG = K */
-    CODE_TABLE, /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, a register, + K. FROM
-                    is CODE_NONE: if BASE is a table and an index */
+    CODE_TABLE, /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at a register + K, which is in
+                    the lowest byte of FROM. That is CODE_NONE: if BASE is a table and an index. The next byte of FROM
+                    is the register that has the number of the entry; CODE_NONE: the other one has its distance */
     CODE_SCALED, /* REG = BASE + the entry in LAST, extended and shifted as FROM, CODE_ENTRY_..., says */
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
     CODE_ONES,   /* REG = all ones, or 0 */
@@ -115,7 +119,9 @@ enum code_do {
     CODE_INSERT, /* REG, of which LAST is the shift: its 16 bits from there on = K */
     CODE_WORD,   /* REG = its lowest 32 bits, with their sign */
     CODE_SHIFT,  /* REG, a number, is shifted to the left by K */
-    CODE_BOUND,  /* a register is compared with REG, which is the last number in a table; or with LAST, one more */
+    CODE_INDEX,  /* REG = BASE and K, to the left by LAST and to the right by FROM: only its bound is known */
+    CODE_FETCH,  /* REG = LAST bytes at BASE times FROM, 0 for 1, + K: only that they stand there, too, is known */
+    CODE_BOUND,  /* REG is compared with LAST or, CODE_NONE, with K: FROM bits of it or, 0, all */
     CODE_MODE,   /* ARM: the mode becomes REG: SP and LR are those of that mode */
     CODE_SAVE /* ARM: the words at K, from the SP of mode REG, and behind it = LR and SPSR; that SP moves by FROM */
 };
@@ -147,11 +153,14 @@ enum code_flow {
     CODE_STOP    /* nowhere */
 };
 
+/* A branch by numbers without a sign: where the first one is not higher than the second one, or LESS, is the way to
+ * TARGET, or THERE is not set, the next instruction. */
+enum { CODE_CHECKS = 1, CODE_CHECKS_LESS = 2, CODE_CHECKS_THERE = 4 };
+
 enum { CODE_OPS = 6 };
 
 struct code_fact {
     uint64_t target;
-    uint32_t bound;    /* a register is compared with one less, or 0 */
     uint16_t pops;     /* CODE_RETURN: bytes that it takes off the stack behind the return address */
     uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
     struct code_op op[CODE_OPS];
@@ -161,8 +170,8 @@ struct code_fact {
     uint8_t condition; /* 0, or the instruction does nothing unless this holds, and CONDITION - 1 is even or odd for
                           one and its opposite (ARM) */
     bool flags;        /* conditions may be others behind it */
-    bool compares;     /* BOUND is one if a branch behind it CHECKS that; 0: what was compared before is not */
-    bool checks;       /* CODE_BRANCH: less or more, of numbers without a sign */
+    bool compares;     /* what was compared before decides nothing behind it */
+    uint8_t checks;    /* CODE_BRANCH: what it says of what was compared, as CODE_CHECKS_... */
     uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece;
                           CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
     bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
@@ -228,8 +237,10 @@ static inline void code_replace(struct code_fact *fact, uint8_t reg)
     code_add(fact, CODE_FORGET, reg, reg, 0, 1);
 }
 
-/* REG = an entry of WIDTH of the table at BASE or OTHER, whichever is known, + K. */
-void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, int64_t k);
+/* REG = an entry of WIDTH of the table at BASE or OTHER, whichever is known, + K. INDEX has its number; CODE_NONE: the
+ * register of BASE and OTHER that is not the table has its distance in bytes. */
+void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, uint8_t index,
+                int64_t k);
 /* REG = BASE + the entry ENTRY of a table, extended and shifted as HOW, CODE_ENTRY_..., says. */
 void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how);
 /* BYTES at BASE + K become unknown. */
@@ -294,26 +305,57 @@ bool code_is_gone(const struct code_value *value);
 
 enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 
+/* What is known of a register as of the index of a table of jumps. */
+struct code_index {
+    uint16_t below;   /* it is lower, to the left by UP; or 0 */
+    uint8_t up, bits; /* BITS: as many of its lowest bits are; or 0: all */
+    uint8_t fits;     /* in as many bits; or 0 */
+    uint8_t twin;     /* the lowest register with the same value, + 1; or 0 */
+    bool of_table; /* it is an address in a table or an entry: what is lower is a distance in bytes or a number */
+};
+
+/* Places in memory, by their numbers among registers. */
+enum { CODE_PLACE = CODE_REGISTERS, CODE_PLACES = 2, CODE_INDICES = CODE_PLACE + CODE_PLACES };
+
+/* A place that is followed as a register is: BYTES, or none, at BASE, a register, times SCALE, 0 for 1, + K. */
+struct code_place {
+    int64_t k;
+    uint8_t base, bytes, scale;
+};
+
+/* What conditions ask for: registers, a bit each, were compared with NUM - 1. */
+struct code_compared {
+    uint64_t regs;
+    uint32_t num;  /* or 0 */
+    uint8_t bits;  /* as many of their lowest bits were; or 0: all */
+    bool is_first; /* it stood first: conditions are those of the number */
+};
+
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
     unsigned num;
-    uint32_t bound;    /* an index is known to be lower, or 0 */
-    uint32_t compared; /* a register has been compared with one less, or 0: a branch may say that it is an index */
-    uint8_t caller;    /* CALLER_... */
-    bool low_core;     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
-    bool globals;      /* words at all absolute addresses are (x86_64, at a system call) */
-    bool trap_is_cfa;  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
-    bool has_called;   /* others have run since the entry, who may have decided to switch */
-    bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
-    bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
-    bool may_pop;      /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
-    bool names;        /* what registers had when an interrupt came has names: no stack is where those point */
+    struct code_index index[CODE_INDICES];
+    struct code_compared compared;
+    struct code_place place[CODE_PLACES];
+    uint8_t last_place; /* the one that was put there last */
+    uint8_t caller;     /* CALLER_... */
+    bool low_core;      /* words at low absolute addresses are known, too (s390x, at an interrupt) */
+    bool globals;       /* words at all absolute addresses are (x86_64, at a system call) */
+    bool trap_is_cfa;   /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
+    bool has_called;    /* others have run since the entry, who may have decided to switch */
+    bool has_parted;    /* ways have met at which SP was at another distance from the CFA */
+    bool has_left;      /* SP, as it is, has been stored where no stack is known to be */
+    bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
+    bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
     uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; 0: none yet;
                           CODE_NONE: several */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
 };
+
+/* Whether the branch FACT goes to its target, THERE, or not, says how high what was compared in STATE is. */
+void code_take_check(struct code_state *state, const struct code_fact *fact, bool there);
 
 /* The state that a function begins with. */
 void code_entry(const struct code_cpu *cpu, struct code_state *state);

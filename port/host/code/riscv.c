@@ -356,6 +356,11 @@ static void immediate(struct code_fact *fact, const struct instruction *i)
         if (from != SP)
             code_add(fact, CODE_SET, to, 0, read(from), 0);
         code_add(fact, CODE_ALIGN, to, 0, 0, 0);
+    } else if (function == 7 && imm >= 0 && from != ZERO) { /* andi */
+        code_add(fact, CODE_INDEX, to, 0, from, imm);
+    } else if (function == 5 && (uint32_t)imm < 8 * i->xlen && from != ZERO) { /* srli */
+        code_add(fact, CODE_INDEX, to, 0, from, -1);
+        fact->op[fact->num - 1].from = imm;
     } else {
         code_replace(fact, to);
     }
@@ -364,7 +369,11 @@ static void immediate(struct code_fact *fact, const struct instruction *i)
 /* Of 32 bits in a register of 64: what they are is the number's, with its sign. */
 static void immediate_32(struct code_fact *fact, const struct instruction *i)
 {
-    if (rd(i->word) != ZERO && field(i->word, 12, 3) == 0) { /* addiw */
+    const uint32_t function = field(i->word, 12, 3);
+
+    if (rd(i->word) != ZERO && function == 1 && i->word >> 26 == 2 && rs1(i->word) != ZERO) { /* slli.uw */
+        code_add(fact, CODE_INDEX, rd(i->word), (uint8_t)field(i->word, 20, 6), rs1(i->word), UINT32_MAX);
+    } else if (rd(i->word) != ZERO && function == 0) { /* addiw */
         code_add(fact, CODE_SET, rd(i->word), 0, read(rs1(i->word)), imm_i(i->word));
         code_add(fact, CODE_WORD, rd(i->word), 0, 0, 0);
     } else {
@@ -400,6 +409,24 @@ static void by_register(struct code_fact *fact, const struct instruction *i)
     }
 }
 
+/* Of 32 bits: those without their sign are perhaps an index (Zba). */
+static void by_register_32(struct code_fact *fact, const struct instruction *i)
+{
+    const uint8_t to = rd(i->word), first = rs1(i->word), second = rs2(i->word);
+    const uint32_t function = field(i->word, 25, 7) << 3 | field(i->word, 12, 3);
+
+    if (to == ZERO)
+        return;
+    if (function == 0x20 && second == ZERO && first != ZERO) { /* zext.w, an add.uw */
+        code_add(fact, CODE_INDEX, to, 0, first, UINT32_MAX);
+    } else if ((function == 0x82 || function == 0x84 || function == 0x86) && first != ZERO) { /* sh1add.uw ... */
+        code_add(fact, CODE_INDEX, CODE_TARGET, 0, first, UINT32_MAX);
+        code_scaled(fact, to, read(second), CODE_TARGET, (function >> 1 & 3) * CODE_ENTRY_SHIFT);
+    } else {
+        code_replace(fact, to);
+    }
+}
+
 /* ---- Loads and stores ------------------------------------------------------------------------------------------ */
 
 /* What is shorter than a register may be an entry of a table. */
@@ -413,7 +440,8 @@ static void load(struct code_fact *fact, const struct instruction *i)
     if (1u << size == i->xlen && function < 4) {
         code_add(fact, CODE_LOAD, to, to, base, imm_i(i->word));
     } else if (1u << size < i->xlen) {
-        code_table(fact, to, 1u << size | (function < 4 ? CODE_ENTRY_SIGNED : 0), base, CODE_NONE, imm_i(i->word));
+        code_table(fact, to, 1u << size | (function < 4 ? CODE_ENTRY_SIGNED : 0), base, CODE_NONE, CODE_NONE,
+                   imm_i(i->word));
     } else { /* Zilsd: ld of two registers */
         code_replace(fact, to);
         replace(fact, to | 1u);
@@ -574,8 +602,12 @@ static void branch(struct code_fact *fact, const struct instruction *i)
 {
     fact->flow = CODE_BRANCH;
     fact->target = i->pc + (uint64_t)(int64_t)imm_b(i->word);
-    if (field(i->word, 13, 2) == 3) /* bltu, bgeu */
-        code_add(fact, CODE_BOUND, rs1(i->word), rs2(i->word), 0, 0);
+    if (field(i->word, 13, 2) != 3 || rs1(i->word) == ZERO || rs2(i->word) == ZERO)
+        return;
+    code_add(fact, CODE_BOUND, rs1(i->word), rs2(i->word), 0, 0);
+    fact->compares = true;
+    fact->checks =
+        CODE_CHECKS | CODE_CHECKS_LESS | (field(i->word, 12, 1) ? 0 : CODE_CHECKS_THERE); /* bgeu, bltu */
 }
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
@@ -595,7 +627,7 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
         by_register(fact, i);
         break;
     case OP_32:
-        replace(fact, rd(i->word));
+        by_register_32(fact, i);
         break;
     case LUI:
         number(fact, i, rd(i->word), (uint64_t)(int64_t)(int32_t)upper);

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-/* A comparison with more is not that of a table's index. */
-enum { MAX_BOUND = 65536 };
-
 enum { R0, R1, R2, R5 = 5, R11 = 11, R14 = 14, R15, F0, F7 = 23 };
 /* A register that no store knows: memory that counts from it may be anywhere. */
 enum { ANYWHERE = CODE_TARGET };
@@ -153,7 +150,6 @@ static const struct facts facts[] = {
     {0, 0x90, 0x90, 4, AT_12 | STORE_MANY},
     {0, 0x91, 0x91, 0, NOTHING},
     {0, 0x92, 0x94, 1, AT_12},
-    {0, 0x95, 0x95, 0, NOTHING},
     {0, 0x96, 0x97, 1, AT_12},
     {0, 0x98, 0x98, 0, LOAD_MANY},
     {0, 0x9a, 0x9a, 0, NOTHING},
@@ -339,12 +335,10 @@ static const struct facts facts[] = {
     {0xb9, 0x74, 0x77, 0, BYTE3},
     {0xb9, 0x80, 0x82, 0, BYTE3},
     {0xb9, 0x83, 0x83, 0, BYTE3 | PAIRS},
-    {0xb9, 0x84, 0x85, 0, BYTE3},
     {0xb9, 0x86, 0x87, 0, BYTE3 | PAIRS},
     {0xb9, 0x88, 0x89, 0, BYTE3},
     {0xb9, 0x8d, 0x8d, 0, BYTE3 | BYTE3_LOW},
     {0xb9, 0x90, 0x93, 0, RRE_PAIRS},
-    {0xb9, 0x94, 0x95, 0, BYTE3},
     {0xb9, 0x96, 0x97, 0, BYTE3 | PAIRS},
     {0xb9, 0x98, 0x99, 0, BYTE3},
     {0xb9, 0xb0, 0xb3, 0, RRE_PAIRS},
@@ -817,7 +811,7 @@ static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
     if (index == 0 || base == 0)
         code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));
     else if (what == CODE_LOAD) /* maybe of a table */
-        code_table(fact, reg, 8, based(base), based(index), long_displacement(p + 2));
+        code_table(fact, reg, 8, based(base), based(index), CODE_NONE, long_displacement(p + 2));
     else
         code_write(fact, ANYWHERE, 0, 8);
 }
@@ -831,9 +825,10 @@ static bool table_of_32(struct code_fact *fact, const uint8_t *p)
     if (index == 0 && base == 0)
         return false;
     if (index == 0 || base == 0)
-        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(index | base), CODE_NONE, long_displacement(p + 2));
+        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(index | base), CODE_NONE, CODE_NONE,
+                   long_displacement(p + 2));
     else
-        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(base), based(index), long_displacement(p + 2));
+        code_table(fact, to, 4 | CODE_ENTRY_SIGNED, based(base), based(index), CODE_NONE, long_displacement(p + 2));
     if (p[5] == 0x18)
         code_add(fact, CODE_SUM, reg, CODE_TARGET, reg, 1);
     return true;
@@ -864,7 +859,7 @@ static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t p
         return true;
     case 0xc2e: /* clgfi, clfi */
     case 0xc2f:
-        fact->bound = bits < MAX_BOUND ? bits + 1 : 0;
+        code_add(fact, CODE_BOUND, reg, CODE_NONE, 0, bits);
         return true;
     case 0xc28:
         code_add(fact, CODE_SET, reg, 0, reg, imm);
@@ -934,6 +929,124 @@ static bool by_register(struct code_fact *fact, const uint8_t *p)
     }
 }
 
+/* REG = the lower bits of FROM, to the left by UP. */
+static bool take_index(struct code_fact *fact, unsigned reg, unsigned from, int64_t mask, unsigned up)
+{
+    code_add(fact, CODE_INDEX, (uint8_t)reg, (uint8_t)up, (uint8_t)from, mask);
+    return true;
+}
+
+/* REG = BYTES at an address of P + K, if that is without an index. */
+static bool fetch(struct code_fact *fact, const uint8_t *p, unsigned bytes, int64_t k)
+{
+    const unsigned index = low(p[1]), base = high(p[2]);
+
+    if (index != 0 && base != 0)
+        return false;
+    code_add(fact, CODE_FETCH, (uint8_t)high(p[1]), (uint8_t)bytes, based(index | base), k);
+    return true;
+}
+
+/* BYTES at an address of P are compared with NUMBER. */
+static bool compare_memory(struct code_fact *fact, const uint8_t *p, unsigned bytes, unsigned number)
+{
+    code_add(fact, CODE_FETCH, CODE_TARGET, (uint8_t)bytes, based(high(p[2])), displacement(p + 2));
+    code_add(fact, CODE_BOUND, CODE_TARGET, CODE_NONE, 0, number);
+    return true;
+}
+
+/* risbg, risbgn: bits of a register, to the left. Returns false if others are left, or higher ones come to the lower
+ * end. */
+static bool take_bits(struct code_fact *fact, const uint8_t *p)
+{
+    const unsigned first = p[2] & 63, last = p[3] & 63, up = p[4] & 63;
+
+    if (p[3] < 128 || last + up != 63 || first > last || first == 0)
+        return false;
+    return take_index(fact, high(p[1]), low(p[1]), (int64_t)(((uint64_t)1 << (last - first + 1)) - 1), up);
+}
+
+/* Whether P does nothing but what the index of a table may come from, or compares one in memory: lr, lgfr, llgfr,
+ * llgcr, llghr, llcr, llhr; l, ly, llgf, llgc, llc, llgh, llh; sll, sllg; risbg, risbgn; cli; clhhsi, clghsi,
+ * clfhsi. */
+static bool takes_index(struct code_fact *fact, const uint8_t *p)
+{
+    switch (p[0]) {
+    case 0x18:
+        return take_index(fact, high(p[1]), low(p[1]), UINT32_MAX, 0);
+    case 0x58:
+        return fetch(fact, p, 4, displacement(p + 2));
+    case 0x89:
+        return high(p[2]) == 0 && take_index(fact, high(p[1]), high(p[1]), -1, displacement(p + 2) & 63);
+    case 0x95:
+        return compare_memory(fact, p, 1, p[1]);
+    case 0xb9:
+        if (p[1] == 0x14 || p[1] == 0x16)
+            return take_index(fact, high(p[3]), low(p[3]), UINT32_MAX, 0);
+        if (p[1] == 0x84 || p[1] == 0x94)
+            return take_index(fact, high(p[3]), low(p[3]), UINT8_MAX, 0);
+        return (p[1] == 0x85 || p[1] == 0x95) && take_index(fact, high(p[3]), low(p[3]), UINT16_MAX, 0);
+    case 0xe3:
+        if (p[5] == 0x58 || p[5] == 0x16)
+            return fetch(fact, p, 4, long_displacement(p + 2));
+        if (p[5] == 0x90 || p[5] == 0x94)
+            return fetch(fact, p, 1, long_displacement(p + 2));
+        return (p[5] == 0x91 || p[5] == 0x95) && fetch(fact, p, 2, long_displacement(p + 2));
+    case 0xe5:
+        return (p[1] == 0x55 || p[1] == 0x59 || p[1] == 0x5d) &&
+               compare_memory(fact, p,
+                              p[1] == 0x55   ? 2
+                              : p[1] == 0x59 ? 8
+                                             : 4,
+                              (unsigned)load_number(p + 4, 2, true));
+    case 0xeb:
+        return p[5] == 0x0d && high(p[2]) == 0 &&
+               take_index(fact, high(p[1]), low(p[1]), -1, long_displacement(p + 2) & 63);
+    case 0xec:
+        return (p[5] == 0x55 || p[5] == 0x59) && take_bits(fact, p);
+    default:
+        return false;
+    }
+}
+
+/* Whether P is known to leave the condition code alone: what compilers put between a comparison and its branch. lr, st,
+ * stc, ic, la, lh, l, std, ld, sll, srl, mvi; brc, lhi, lghi; lgr, lgfr, llgfr, llgcr, llghr, llcr, llhr; larl, lgfi,
+ * llilf, brcl; lg, lgf, llgf, stg, ly, sty, lay, stcy, llgc, llgh, llc, llh; srlg, sllg, lmg, stmg; risbgn. */
+static bool keeps_condition(const uint8_t *p)
+{
+    switch (p[0]) {
+    case 0x07:
+    case 0x18:
+    case 0x41:
+    case 0x42:
+    case 0x43:
+    case 0x48:
+    case 0x50:
+    case 0x58:
+    case 0x60:
+    case 0x68:
+    case 0x88:
+    case 0x89:
+    case 0x92:
+        return true;
+    case 0xa7:
+        return low(p[1]) == 4 || low(p[1]) == 8 || low(p[1]) == 9;
+    case 0xb9:
+        return p[1] == 0x04 || p[1] == 0x14 || p[1] == 0x16 || p[1] == 0x84 || p[1] == 0x85 || p[1] == 0x94 ||
+               p[1] == 0x95;
+    case 0xc0:
+        return low(p[1]) == 0 || low(p[1]) == 1 || low(p[1]) == 4 || low(p[1]) == 15;
+    case 0xe3:
+        return memchr("\x04\x14\x16\x24\x58\x50\x71\x72\x90\x91\x94\x95", p[5], 12) != NULL;
+    case 0xeb:
+        return p[5] == 0x0c || p[5] == 0x0d || p[5] == 0x04 || p[5] == 0x24;
+    case 0xec:
+        return p[5] == 0x59;
+    default:
+        return false;
+    }
+}
+
 /* Whether what P does is known here. */
 static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
@@ -981,6 +1094,16 @@ static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 
 /* ---- Where the PC goes ----------------------------------------------------------------------------------------- */
 
+/* What a branch by MASK says of numbers without a sign: 8, 4 and 2 stand for equal, lower and higher. */
+static uint8_t checks(unsigned mask)
+{
+    if (mask == 0 || mask == 15)
+        return 0;
+    if (mask & 2)
+        return mask & 8 ? CODE_CHECKS | CODE_CHECKS_LESS : CODE_CHECKS;
+    return mask & 8 ? CODE_CHECKS | CODE_CHECKS_THERE : CODE_CHECKS | CODE_CHECKS_THERE | CODE_CHECKS_LESS;
+}
+
 /* A branch by MASK. */
 static void branch(struct code_fact *fact, unsigned mask, uint64_t target)
 {
@@ -1016,7 +1139,7 @@ static void away_by_word(struct code_fact *fact, const uint8_t *p)
     if (index == 0 || base == 0)
         code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, based(index | base), long_displacement(p + 2));
     else
-        code_table(fact, CODE_TARGET, 8, based(base), based(index), long_displacement(p + 2));
+        code_table(fact, CODE_TARGET, 8, based(base), based(index), CODE_NONE, long_displacement(p + 2));
 }
 
 /* A loop's end. */
@@ -1106,6 +1229,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     switch (low(p[1])) {
     case 0x4: /* brc */
         branch(fact, high(p[1]), target);
+        fact->checks = checks(high(p[1]));
         return true;
     case 0x5: /* bras: with another register than RA it jumps over data, whose address that has then */
         if (high(p[1]) == R14) {
@@ -1121,6 +1245,18 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         return true;
     default:
         return false;
+    }
+}
+
+/* clgrj, clrj, clgij, clij; others compare numbers with a sign. */
+static void compare_and_branch(struct code_fact *fact, const uint8_t *p)
+{
+    if (p[5] == 0x7d || p[5] == 0x7f) {
+        code_add(fact, CODE_BOUND, (uint8_t)high(p[1]), CODE_NONE, 0, p[4]);
+        fact->checks = checks(low(p[1]));
+    } else if (p[5] == 0x65 || p[5] == 0x77) {
+        code_add(fact, CODE_BOUND, (uint8_t)high(p[1]), (uint8_t)low(p[1]), 0, 0);
+        fact->checks = checks(high(p[4]));
     }
 }
 
@@ -1140,7 +1276,7 @@ static bool flow_of_compare(struct code_fact *fact, const uint8_t *p, uint64_t t
     case 0x7d:
     case 0x7e:
     case 0x7f:
-        fact->bound = p[5] == 0x7d || p[5] == 0x7f ? p[4] + 1u : 0;
+        compare_and_branch(fact, p);
         branch(fact, 1, target);
         return true;
     case 0xe4: /* cgrb and so on: to where a register says */
@@ -1164,6 +1300,7 @@ static bool flow_of_6(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     switch (p[0] << 4 | low(p[1])) {
     case 0xc04: /* brcl */
         branch(fact, high(p[1]), target);
+        fact->checks = checks(high(p[1]));
         return true;
     case 0xc05: /* brasl */
         call(fact, high(p[1]), target);
@@ -1241,7 +1378,8 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     done = fact->size == 2   ? flow_of_2(fact, p, pc)
            : fact->size == 4 ? flow_of_4(fact, p, pc)
                              : flow_of_6(fact, p, pc);
-    if (!done && !known(fact, p, pc))
+    fact->compares = !keeps_condition(p);
+    if (!done && !takes_index(fact, p) && !known(fact, p, pc))
         other(fact, p);
 }
 

@@ -15,9 +15,6 @@
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R11 = 11, RA = 16 };
 enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
 
-/* A comparison with more is not that of a table's index. */
-enum { MAX_BOUND = 65536 };
-
 typedef ZydisDecodedOperand operand_t;
 
 /* What differs between code of 64 bits and of 32. Registers have their DWARF numbers. */
@@ -295,17 +292,77 @@ static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t 
         (!scaled && (mem->scale != 1 || !has_base || !d->whole[mem->index])) || (has_base && !d->whole[mem->base]))
         return false;
     base = has_base ? number_of(d, mem->base) : (uint8_t)CODE_ZERO;
-    code_table(fact, reg, width, base, scaled ? base : number_of(d, mem->index), mem->disp.value);
+    code_table(fact, reg, width, base, scaled ? base : number_of(d, mem->index),
+               scaled ? number_of(d, mem->index) : (uint8_t)CODE_NONE, mem->disp.value);
     return true;
 }
 
-/* 32 bits, without their sign. */
+/* The lowest byte of a register is not one of its second byte. */
+static bool is_low(const operand_t *operand)
+{
+    return is_register(operand) &&
+           !(operand->reg.value >= ZYDIS_REGISTER_AH && operand->reg.value <= ZYDIS_REGISTER_BH);
+}
+
+/* REG = OPERAND, of which no more is known than that it may be an index. Returns false if it can be none. */
+static bool take_index(const struct decoder *d, struct code_fact *fact, uint8_t reg, const operand_t *operand)
+{
+    const int64_t mask = operand->size == 8 ? UINT8_MAX : operand->size == 16 ? UINT16_MAX : UINT32_MAX;
+    uint8_t base;
+    int64_t k;
+
+    if (is_low(operand) && d->number[operand->reg.value] != 0) {
+        code_add(fact, CODE_INDEX, reg, 0, number_of(d, operand->reg.value), mask);
+        return true;
+    }
+    address(d, operand, &base, &k);
+    if (!is_memory(operand) || base == ANYWHERE)
+        return false;
+    code_add(fact, CODE_FETCH, reg, (uint8_t)(operand->size / 8), base, k);
+    return true;
+}
+
+/* 32 bits or less, without their sign. */
 static bool move_word(const struct decoder *d, struct code_fact *fact)
 {
     const operand_t *a = &d->op[0], *b = a + 1;
 
-    return is_register(a) && a->size == 32 && b->size == 32 &&
-           read_table(d, fact, number_of(d, a->reg.value), b, 4);
+    if (!is_register(a) || a->size < 32 || d->number[a->reg.value] == 0 || b->size == 64 || is_number(b))
+        return false;
+    if (b->size == 32 && read_table(d, fact, number_of(d, a->reg.value), b, 4))
+        return true;
+    return (d->insn.mnemonic == ZYDIS_MNEMONIC_MOVZX || d->mode->word == 8) &&
+           take_index(d, fact, number_of(d, a->reg.value), b);
+}
+
+/* To the left by a number: maybe an index. */
+static bool shift(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *a = &d->op[0], *b = a + 1;
+    const uint8_t reg = is_register(a) && a->size >= 32 ? number_of(d, a->reg.value) : (uint8_t)CODE_NONE;
+
+    if (reg == CODE_NONE || d->number[a->reg.value] == 0 || !is_number(b))
+        return false;
+    code_add(fact, CODE_INDEX, reg, (uint8_t)(b->imm.value.u & (a->size - 1u)), reg, -1);
+    return true;
+}
+
+/* lea of an index alone, to the left. */
+static bool shift_address(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *a = &d->op[0];
+    const ZydisDecodedOperandMem *mem = &d->op[1].mem;
+
+    if (a->size < 32 || mem->base != ZYDIS_REGISTER_NONE || mem->disp.value != 0 ||
+        mem->index == ZYDIS_REGISTER_NONE || !d->whole[mem->index])
+        return false;
+    code_add(fact, CODE_INDEX, number_of(d, a->reg.value),
+             mem->scale == 8   ? 3
+             : mem->scale == 4 ? 2
+             : mem->scale == 2 ? 1
+                               : 0,
+             number_of(d, mem->index), -1);
+    return true;
 }
 
 /* cdqe, movsxd: 32 bits get their sign. */
@@ -322,7 +379,7 @@ static bool extend(const struct decoder *d, struct code_fact *fact)
         code_add(fact, CODE_WORD, to, 0, 0, 0);
         return true;
     }
-    return read_table(d, fact, to, b, 4 | CODE_ENTRY_SIGNED);
+    return read_table(d, fact, to, b, 4 | CODE_ENTRY_SIGNED) || take_index(d, fact, to, b);
 }
 
 /* A word moves from B to A, or its address does (lea). */
@@ -383,10 +440,16 @@ static bool arithmetic(const struct decoder *d, struct code_fact *fact)
     uint8_t to = whole(d, a), from = whole(d, b);
     int64_t sign = d->insn.mnemonic == ZYDIS_MNEMONIC_SUB ? -1 : 1;
 
+    if (d->insn.mnemonic == ZYDIS_MNEMONIC_AND && is_register(a) && a->size >= 32 && is_number(b) &&
+        number(d, b) >= 0) {
+        to = number_of(d, a->reg.value);
+        code_add(fact, CODE_INDEX, to, 0, to, number(d, b));
+        return true;
+    }
     if (to == CODE_NONE)
         return false;
     if (d->insn.mnemonic == ZYDIS_MNEMONIC_AND) {
-        if (to != d->mode->sp || !is_number(b) || number(d, b) >= 0)
+        if (to != d->mode->sp || !is_number(b))
             return false;
         code_add(fact, CODE_ALIGN, to, 0, 0, 0);
     } else if (add_table(d, fact, to, b)) {
@@ -550,7 +613,11 @@ static bool known(const struct decoder *d, struct code_fact *fact)
     case ZYDIS_MNEMONIC_ENTER:
         return enter(d, fact);
     case ZYDIS_MNEMONIC_LEA:
-        return move(d, fact, true);
+        return shift_address(d, fact) || move(d, fact, true);
+    case ZYDIS_MNEMONIC_MOVZX:
+        return move_word(d, fact);
+    case ZYDIS_MNEMONIC_SHL:
+        return shift(d, fact);
     case ZYDIS_MNEMONIC_MOV:
         return move_word(d, fact) || move(d, fact, false);
     case ZYDIS_MNEMONIC_ADD:
@@ -674,6 +741,23 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
     }
 }
 
+/* What a branch says of a comparison of numbers without a sign. */
+static uint8_t checks(ZydisMnemonic mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_JB:
+        return CODE_CHECKS | CODE_CHECKS_THERE | CODE_CHECKS_LESS;
+    case ZYDIS_MNEMONIC_JNB:
+        return CODE_CHECKS | CODE_CHECKS_LESS;
+    case ZYDIS_MNEMONIC_JBE:
+        return CODE_CHECKS | CODE_CHECKS_THERE;
+    case ZYDIS_MNEMONIC_JNBE:
+        return CODE_CHECKS;
+    default:
+        return 0;
+    }
+}
+
 /* Where the PC goes, beside what registers have. Returns whether that is all. */
 static bool flow(const struct decoder *d, struct code_fact *fact)
 {
@@ -710,22 +794,46 @@ static bool flow(const struct decoder *d, struct code_fact *fact)
     }
     if (direct) /* jcc, loop, jrcxz, xbegin */
         go(fact, CODE_BRANCH, target);
-    fact->checks = d->insn.mnemonic == ZYDIS_MNEMONIC_JB || d->insn.mnemonic == ZYDIS_MNEMONIC_JNB ||
-                   d->insn.mnemonic == ZYDIS_MNEMONIC_JBE || d->insn.mnemonic == ZYDIS_MNEMONIC_JNBE;
+    fact->checks = checks(d->insn.mnemonic);
     return false;
+}
+
+/* REG = A, an element of a table at a known place. Returns false if it is none. */
+static bool fetch_scaled(const struct decoder *d, struct code_fact *fact, uint8_t reg, const operand_t *a)
+{
+    const ZydisDecodedOperandMem *mem = &a->mem;
+
+    if (!is_memory(a) || mem->base != ZYDIS_REGISTER_NONE || mem->index == ZYDIS_REGISTER_NONE ||
+        !d->whole[mem->index] || !is_flat(mem) || mem->scale != a->size / 8)
+        return false;
+    code_add(fact, CODE_FETCH, reg, (uint8_t)(a->size / 8), number_of(d, mem->index), mem->disp.value);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = mem->scale;
+    return true;
 }
 
 /* The index of a table is compared with its last entry, or that is subtracted, and `ja` leaves if it is greater. */
 static void compare(const struct decoder *d, struct code_fact *fact)
 {
     const ZydisAccessedFlags *flags = d->insn.cpu_flags;
-    const operand_t *b = &d->op[1];
+    const operand_t *a = &d->op[0], *b = &d->op[1];
+    uint8_t reg = CODE_TARGET, base;
+    int64_t k;
 
     fact->compares = flags != NULL && ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
                                        (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF)) != 0;
-    if ((d->insn.mnemonic == ZYDIS_MNEMONIC_CMP || d->insn.mnemonic == ZYDIS_MNEMONIC_SUB) && is_number(b) &&
-        number(d, b) >= 0 && number(d, b) < MAX_BOUND)
-        fact->bound = (uint32_t)number(d, b) + 1;
+    if ((d->insn.mnemonic != ZYDIS_MNEMONIC_CMP && d->insn.mnemonic != ZYDIS_MNEMONIC_SUB) || !is_number(b))
+        return;
+    address(d, a, &base, &k);
+    if (is_low(a) && d->number[a->reg.value] != 0 && number_of(d, a->reg.value) != d->mode->sp)
+        reg = number_of(d, a->reg.value);
+    else if (is_memory(a) && base != ANYWHERE)
+        code_add(fact, CODE_FETCH, reg, (uint8_t)(a->size / 8), base, k);
+    else if (!fetch_scaled(d, fact, reg, a))
+        return;
+    code_add(fact, CODE_BOUND, reg, CODE_NONE, 0,
+             a->size < 64 ? (int64_t)(b->imm.value.u & (((uint64_t)1 << a->size) - 1)) : b->imm.value.s);
+    fact->op[fact->num - 1].from = a->size < 32 ? (int32_t)a->size : 0;
 }
 
 /* Intel's CPUs ignore 66 in front of a branch; AMD's take two bytes of its target, and of an address only two. */

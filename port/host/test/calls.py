@@ -812,6 +812,122 @@ BOUND = {
 }
 
 
+# Code alone: registers are compared with the last entry of a table that others index: INDEX stands for how. What
+# follows in the table is read, too, and leads to where another way comes with FP as it was.
+UNBOUND = {
+    "x86_64": ("""push %rbp\nINDEX\nxor %ebp, %ebp\nlea 1f(%rip), %r10 => r7+16 [cfa-8] [cfa-16]
+        movslq (%r10, %rsi, 4), %rcx\nadd %r10, %rcx\njmp *%rcx
+        .section .rodata\n1: .long 2f - 1b, 2f - 1b, 9f - 1b, 9f - 1b\n.text\n2: nop => r7+16 [cfa-8] [cfa-16]
+        jmp 2b\n9: nop => r7+16 [cfa-8] [cfa-16]\npop %rbp => r7+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0""",
+               ("cmp $1, %edi\nja 9f", "cmp $1, %esi\nja 9f\nmov %edi, %esi", "cmp $1, %esi\njbe 9f",
+                "cmp $1, %esi\nja 9f\nlea 2(%rsi), %rsi", "cmp $1, %sil\nja 9f", "cmpl $1, (%rsi)\nja 9f",
+                "cmpb $1, (%rdi)\nja 9f\nmov (%rdi), %esi", "sub $1, %esi\nja 9f",
+                "cmpl $1, (%rdi)\nja 9f\nmov %rsi, (%rdx)\nmov (%rdi), %esi", "cmp $1, %esi\njg 9f",
+                "cmpl $1, (%rdi)\nja 9f\nadd $8, %rdi\nmov (%rdi), %esi",
+                "cmp $1, %esi\nja 9f\ncall leaf", "cmp $1, %esi\nmov %edi, %esi\nja 9f",
+                "cmpl $1, (%rdi)\nmov 8(%rdi), %eax\nja 9f\nmov %rdx, (%rdx)\nmov (%rdi), %esi",
+                "cmpl $1, (%rdi)\nmov 8(%rdi), %rdi\nja 9f\nmov (%rdi), %esi",
+                "cmpl $1, 0x1000(, %rdi, 4)\nja 9f\nmov 0x1000(%rdi), %esi",
+                "cmpl $1, 0x1000(, %rdi, 4)\nja 9f\nmov 0x1000(, %rdx, 4), %esi",
+                "cmpl $1, 0x1000(, %rdi, 4)\nja 9f\ninc %rdi\nmov 0x1000(, %rdi, 4), %esi",
+                "cmpl $1, (%rdi)\nmov 8(%rdi), %eax\nja 9f\nmov 8(%rdi), %esi",
+                "movzwl (%rdi), %esi\ntest %edx, %edx\nje 8f\nmov (%rdi), %esi\n8: cmp $1, %si\nja 9f",
+                "movzbl (%rdi), %esi\ntest %edx, %edx\nje 8f\nmovzwl (%rdi), %esi\n8: cmp $1, %sil\nja 9f")),
+    "i386": ("""push %ebp\nINDEX\nxor %ebp, %ebp\nnop => r4+8 [cfa-4] [cfa-8]\njmp *1f(, %esi, 4)
+        .section .rodata\n1: .long 2f, 2f, 9f, 9f\n.text\n2: nop => r4+8 [cfa-4] [cfa-8]
+        jmp 2b\n9: nop => r4+8 [cfa-4] [cfa-8]\npop %ebp => r4+8 [cfa-4] [cfa-8]\nret => r4+4 [cfa-4] r5+0""",
+             ("cmp $1, %edi\nja 9f", "cmp $1, %esi\nja 9f\nmov %edi, %esi", "cmp $1, %dl\nja 9f\nmov %edx, %esi")),
+    "aarch64": ("""stp x29, x30, [sp, #-16]!\nINDEX\nmov x29, xzr
+        adrp x9, 1f => r31+16 [cfa-8] [cfa-16]\nadd x9, x9, :lo12:1f\nadr x10, 2f\nldrb w11, [x9, x8]
+        add x10, x10, x11, lsl #2\nbr x10\n.section .rodata\n1: .byte 0, 0, 2, 2\n.text
+        2: nop => r31+16 [cfa-8] [cfa-16]\nb 2b\n9: nop => r31+16 [cfa-8] [cfa-16]
+        ldp x29, x30, [sp], #16 => r31+16 [cfa-8] [cfa-16]\nret => r31+0 r30+0 r29+0""",
+                ("cmp w0, #1\nb.hi 9f", "cmp w8, #1\nb.hi 9f\nmov w8, w0", "cmp w8, #1\nb.ls 9f",
+                 "cmp w8, #1\ncmp w0, w1\nb.hi 9f", "cmp w8, #1\ntst w0, w1\nb.hi 9f",
+                 "ldr w1, [x0]\ncmp w1, #1\nb.hi 9f\nstr w2, [x3]\nldr w8, [x0]")),
+    "riscv": ("""addi sp, sp, -16\nSTORE ra, 8(sp)\nSTORE s0, 0(sp)\nINDEX\nli s0, 0
+        lla a3, 1f => r2+16 [cfa-8] [cfa-16]\nslli a2, a2, 2\nadd a2, a2, a3\nlw a2, 0(a2)\nadd a2, a2, a3\njr a2
+        .section .rodata\n1: .word 2f - 1b, 2f - 1b, 9f - 1b, 9f - 1b\n.text\n2: nop => r2+16 [cfa-8] [cfa-16]
+        j 2b\n9: nop => r2+16 [cfa-8] [cfa-16]\nLOAD ra, 8(sp)\nLOAD s0, 0(sp)\naddi sp, sp, 16 => r2+16 * *
+        ret => r2+0 r1+0 r8+0""",
+              ("li a5, 1\nbgtu a0, a5, 9f", "li a5, 1\nbgtu a2, a5, 9f\nmv a2, a0", "li a5, 1\nbleu a2, a5, 9f")),
+    "s390x": (""".machine z14\nstmg %r11, %r15, 88(%r15)\naghi %r15, -160\nINDEX\nlghi %r11, 0
+        larl %r5, 1f => r15+320 [cfa-48] [cfa-72]\nsllg %r3, %r3, 3\nlg %r1, 0(%r3, %r5)\nbr %r1
+        .section .rodata\n.balign 8\n1: .quad 2f, 2f, 9f, 9f\n.text\n2: nopr => r15+320 [cfa-48] [cfa-72]
+        j 2b\n9: nopr => r15+320 [cfa-48] [cfa-72]\nlmg %r11, %r15, 248(%r15) => r15+320 [cfa-48] [cfa-72]
+        br %r14 => r15+160 * r11+0""",
+              ("clfi %r2, 1\njh 9f", "clfi %r3, 1\njh 9f\nlgr %r3, %r2", "clfi %r3, 1\njnh 9f",
+               "clgijh %r2, 1, 9f", "clfi %r3, 1\nar %r2, %r4\njh 9f")),
+    "arm": ("""push {BP, lr}\nINDEX\nmov BP, #0\nldr r4, =1f => r13+8 [cfa-4] [cfa-8]\nldr pc, [r4, r2, lsl #2]
+        .ltorg\n.section .rodata\n1: .word 2f, 2f, 9f, 9f\n.text\n2: nop => r13+8 [cfa-4] [cfa-8]
+        b 2b\n9: nop => r13+8 [cfa-4] [cfa-8]\npop {BP, pc} => r13+8 [cfa-4] [cfa-8]""",
+            ("cmp r0, #1\nbhi 9f", "cmp r2, #1\nbhi 9f\nmov r2, r0", "cmp r2, #1\nbls 9f",
+             "cmp r2, #1\ncmp r0, r1\nbhi 9f")),
+}
+
+# Code alone: the bound of a table's index is that of a copy, or of what the index is made of. What follows in the table
+# leads to where SP is another one.
+COPIED = {
+    "x86_64": ("""push %rbp\nINDEX\nlea 1f(%rip), %r10\nmovslq (%r10, %rsi, 4), %rcx\nadd %r10, %rcx\njmp *%rcx
+        .section .rodata\n1: .long 2f - 1b, 9f - 1b, 3f - 1b\n.text\n2: nop => r7+16 [cfa-8] r6+0
+        9: pop %rbp => r7+16 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0\n3: push %rax\njmp 9b""",
+               ("cmp $1, %esi\nja 9f", "cmp $1, %edi\nja 9f\nmov %edi, %esi", "mov %rdi, %rsi\ncmp $1, %edi\nja 9f",
+                "cmp $2, %esi\njae 9f", "cmp $1, %sil\nja 9f\nmovzbl %sil, %esi",
+                "movzbl (%rdi), %esi\ncmp $1, %sil\nja 9f", "movzbl (%rsi), %esi\ncmp $1, %sil\nja 9f",
+                "cmpl $1, (%rdi)\nja 9f\nmov (%rdi), %esi",
+                "cmpl $1, 8(%rdi)\nja 9f\npush %rbx\nmov 8(%rdi), %esi\npop %rbx",
+                "mov %rdi, -16(%rsp)\nsub $1, %rdi\nja 9f\nmov -16(%rsp), %rsi",
+                "cmp $1, %ebx\nja 9f\ncall leaf\nmov %ebx, %esi", "and $1, %edi\ncmp $1, %edi\nja 9f\nmov %edi, %esi",
+                "cmpl $1, 8(%rdi)\nmov 16(%rdi), %rdx\nja 9f\nmov 8(%rdi), %esi",
+                "cmpl $1, 0x1000(, %rdi, 4)\nja 9f\nmov 0x1000(, %rdi, 4), %esi",
+                "cmpl $1, 8(%rdi)\nja 9f\nmov 16(%rdi), %rdx\nmov 24(%rdi), %rcx\nmov 8(%rdi), %esi",
+                "movzwl (%rdi), %ecx\nmov %rcx, %rsi\ntest %edx, %edx\nje 8f\nnop\n8: cmp $1, %si\nja 9f",
+                "movzbl (%rdi), %esi\ntest %edx, %edx\nje 8f\nmovzwl (%rdi), %esi\n8: cmp $1, %si\nja 9f")),
+    "i386": ("""push %ebp\nINDEX\njmp *1f(, %esi, 4)\n.section .rodata\n1: .long 2f, 9f, 3f\n.text
+        2: nop => r4+8 [cfa-4] r5+0\n9: pop %ebp => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        3: push %eax\njmp 9b""",
+             ("cmp $1, %edi\nja 9f\nmov %edi, %esi", "cmp $1, %dl\nja 9f\nmovzbl %dl, %esi",
+              "cmpl $1, 8(%eax)\nja 9f\nmov 8(%eax), %esi",
+              "cmpl $1, 8(%eax)\nmov 16(%eax), %edx\nja 9f\nmov 8(%eax), %esi",
+              "cmpl $1, 0x1000(, %eax, 4)\nja 9f\nmov 0x1000(, %eax, 4), %esi",
+              "movzwl (%esi), %esi\ncmp $1, %si\nja 9f",
+              "movzwl (%eax), %esi\ntest %edx, %edx\nje 8f\nnop\n8: cmp $1, %si\nja 9f")),
+    "aarch64": ("""stp x29, x30, [sp, #-16]!\nINDEX\nadrp x9, 1f\nadd x9, x9, :lo12:1f\nadr x10, 2f
+        ldrb w11, [x9, x8]\nadd x10, x10, x11, lsl #2\nbr x10\n.section .rodata\n1: .byte 0, 1, 3\n.text
+        2: nop => r31+16 [cfa-8] r29+0\n9: ldp x29, x30, [sp], #16 => r31+16 [cfa-8] r29+0
+        ret => r31+0 r30+0 r29+0\n3: sub sp, sp, #16\nb 9b""",
+                ("cmp w8, #1\nb.hi 9f", "cmp w0, #1\nb.hi 9f\nmov w8, w0", "mov x8, x0\ncmp x0, #1\nb.hi 9f",
+                 "cmp w0, #1\nb.hi 9f\nuxtw x8, w0", "cmp w8, #2\nb.hs 9f", "ldrb w8, [x0]\ncmp w8, #1\nb.hi 9f",
+                 "ldr w1, [x0]\ncmp w1, #1\nb.hi 9f\nldr w8, [x0]", "and w8, w0, #255\ncmp w8, #1\nb.hi 9f",
+                 "ldr w1, [x0]\ncmp w1, #1\nldr x2, [x0, #8]\nb.hi 9f\nldr w8, [x0]",
+                 "ldrb w1, [x0]\ncbz w2, 8f\nnop\n8: uxtb w8, w1\ncmp w1, #1\nb.hi 9f")),
+    "riscv": ("""addi sp, sp, -16\nSTORE ra, 8(sp)\nSTORE s0, 0(sp)\nINDEX\nlla a3, 1f\nslli a2, a2, 2
+        add a2, a2, a3\nlw a2, 0(a2)\nadd a2, a2, a3\njr a2\n.section .rodata\n1: .word 2f - 1b, 9f - 1b, 3f - 1b
+        .text\n2: nop => r2+16 [cfa-8] r8+0\n9: LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\nLOAD s0, 0(sp)
+        addi sp, sp, 16 => r2+16 * *\nret => r2+0 r1+0 r8+0\n3: addi sp, sp, -32\nj 9b""",
+              ("li a5, 1\nbgtu a2, a5, 9f", "li a5, 1\nmv a2, a0\nbgtu a0, a5, 9f", "li a5, 2\nbgeu a2, a5, 9f",
+               "lw a1, 0(a0)\nli a5, 1\nbgtu a1, a5, 9f\nlw a2, 0(a0)",
+               "lw a1, 0(a0)\nli a5, 1\nLOAD a4, 8(a0)\nbgtu a1, a5, 9f\nlw a2, 0(a0)",
+               "lbu a1, 0(a0)\nbeqz a4, 8f\nnop\n8: andi a2, a1, 255\nli a5, 1\nbgtu a1, a5, 9f")),
+    "s390x": (""".machine z14\nstmg %r11, %r15, 88(%r15)\naghi %r15, -160\nINDEX\nlarl %r5, 1f
+        sllg %r3, %r3, 3\nlg %r1, 0(%r3, %r5)\nbr %r1\n.section .rodata\n.balign 8\n1: .quad 2f, 9f, 3f\n.text
+        2: nopr => r15+320 [cfa-48] r11+0\n9: lmg %r11, %r15, 248(%r15) => r15+320 [cfa-48] r11+0
+        br %r14 => r15+160 * r11+0\n3: aghi %r15, -16\nj 9b""",
+              ("clfi %r3, 1\njh 9f", "clfi %r2, 1\njh 9f\nllgfr %r3, %r2", "clgijh %r3, 1, 9f",
+               "clgfi %r3, 2\njhe 9f", "cli 0(%r2), 1\njh 9f\nllgc %r3, 0(%r2)",
+                 "l %r1, 8(%r2)\nclfi %r1, 1\nlarl %r4, leaf\njh 9f\nllgf %r3, 8(%r2)",
+               "l %r1, 8(%r2)\nclfi %r1, 1\nlg %r4, 16(%r2)\njh 9f\nllgf %r3, 8(%r2)",
+                "llgc %r1, 0(%r2)\nltr %r4, %r4\nje 8f\nnopr\n8: llgcr %r3, %r1\nclfi %r1, 1\njh 9f")),
+    "arm": ("""push {BP, lr}\nINDEX\nldr r4, =1f\nldr pc, [r4, r2, lsl #2]\n.ltorg
+        .section .rodata\n1: .word 2f, 9f, 3f\n.text\n2: nop => r13+8 [cfa-4] FP+0
+        9: pop {BP, pc} => r13+8 [cfa-4] FP+0\n3: push {r0, r1}\nb 9b""",
+            ("cmp r2, #1\nbhi 9f", "cmp r0, #1\nbhi 9f\nmov r2, r0", "ldrb r2, [r0]\ncmp r2, #1\nbhi 9f",
+             "ldr r1, [r0, #4]\ncmp r1, #1\nbhi 9f\nldr r2, [r0, #4]", "cmp r2, #2\nbhs 9f",
+             "ldr r1, [r0, #4]\ncmp r1, #1\nldr r3, [r0, #8]\nbhi 9f\nldr r2, [r0, #4]",
+             "ldrb r1, [r0]\ncmp r3, #0\nbeq 8f\nnop\n8: and r2, r1, #255\ncmp r1, #1\nbhi 9f")),
+}
+
+
 # Code alone, i386: what a callee has taken off the stack that is called by a pointer, or by a PLT, is not known. Where
 # FP has the frame, rows behind the call count from FP. Else there are rows only if the code behind shows that it was
 # nothing: by a return or a jump with SP at the return address, by a way without such a call that meets with the same
@@ -1055,6 +1171,12 @@ def main():
             test("%s: code alone: RA where %s points, which is no shadow call stack" % (cpu, where), alone, cpu, text)
     for cpu, text in BOUND.items():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
+    for cpu in CPUS:
+        kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+        for what, tables in (("another register is compared", UNBOUND), ("a copy is compared", COPIED)):
+            for way in tables[kind][1] if kind in tables else ():
+                test("%s: code alone: %s: %s" % (cpu, what, way.replace("\n", "; ")), alone, cpu,
+                     tables[kind][0].replace("INDEX", way))
     for how, text in POPPED.items():
         test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
     for cpu in CHAIN:

@@ -317,10 +317,15 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
         2: movs r0, #1\nb 5f\n3: movs r0, #2\nb 5f\n4: movs r0, #3\n5: bx lr""",
     "bytes without a bound": """tbb [pc, r0]\n1: .byte (2f - 1b) / 2, (3f - 1b) / 2 @ data 2\n2: movs r0, #1
         b 5f\n3: movs r0, #2\n5: bx lr""",
-    "another bound": """cmp r0, #2\nbhi 5f\ncmp r1, #1\nbeq 5f\ntbb [pc, r0]
+    "another bound": """cmp r0, #5\nbhi 5f\ncmp r1, #1\nbeq 5f\ntbb [pc, r0]
         1: .byte (2f - 1b) / 2, (3f - 1b) / 2, (4f - 1b) / 2, (6f - 1b) / 2, (7f - 1b) / 2, (8f - 1b) / 2 @ data 6
         2: movs r0, #1\nb 5f\n3: movs r0, #2\nb 5f\n4: movs r0, #3\nb 5f\n6: movs r0, #4\nb 5f\n7: movs r0, #5\nb 5f
         8: movs r0, #6\n5: bx lr""",
+    "another lower bound": """cmp r0, #2\nbhi 5f\ncmp r1, #1\nbeq 5f\ntbb [pc, r0]
+        1: .byte (2f - 1b) / 2, (3f - 1b) / 2, (4f - 1b) / 2, (6f - 1b) / 2, (7f - 1b) / 2, (8f - 1b) / 2 @ data 6
+        2: movs r0, #1\nb 5f\n3: movs r0, #2\nb 5f\n4: movs r0, #3\nb 5f
+        6: .hword 0x2004\n7: .hword 0x2005\n8: .hword 0x2006 @ data 6
+        5: bx lr""",
     "halves": """cmp r0, #2\nbhi 5f\ntbh [pc, r0, lsl #1]
         1: .hword (2f - 1b) / 2, (3f - 1b) / 2, (4f - 1b) / 2 @ data 6
         2: movs r0, #1\nb 5f\n3: movs r0, #2\nb 5f\n4: movs r0, #3\n5: bx lr""",
@@ -723,7 +728,7 @@ FAULTS = {
         ("code_add(fact, CODE_SET, reg, 0, reg, k);\\n    } else", "} else"),
         ("code_add(fact, CODE_SET, reg, 0, based(index | base), k);", ";"),
         ("        code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));", "        ;"),
-        ("code_table(fact, reg, 8, based(base), based(index), long_displacement(p + 2));", ";"),
+        ("code_table(fact, reg, 8, based(base), based(index), CODE_NONE, long_displacement(p + 2));", ";"),
         ("displacement(p + 4), p[1] + 1u);", "displacement(p + 4), p[1]);"),
         ("many(fact, p[5] == 0x04 ? CODE_LOAD", "many(fact, p[5] == 0x24 ? CODE_LOAD"),
         ("k + 8 * (int64_t)part", "k"),
@@ -835,7 +840,7 @@ FAULTS = {
         ("code_table(fact, reg, width, a->rn, a->by == 0", "(void)(fact, reg, width, a->rn, a->by == 0"),
         ("    else if (a->rn == PC && a->bytes == 4 && literal(", "    else if (0 && literal("),
         ("code_add(fact, CODE_LOAD, reg, reg, a->rn, k);", ";"),
-        ("        code_table(fact, reg, width, a->rn, CODE_NONE, k);", ";"),
+        ("        code_table(fact, reg, width, a->rn, CODE_NONE, CODE_NONE, k);", ";"),
         ("code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);", ";"),
         ("code_write(fact, a->rn, a->by_index ? 0 : k, a->bytes);", ";"),
         ("set(fact, a->rn, a->rn, a->k);", ";"),

@@ -88,7 +88,7 @@ def meaning(word, pc, name, operands):
     if at and plain in ("lw", "ld") and name in WHOLE[word]:
         return {"load,%d,%d,%d,%d,0" % (first, first, at[1], at[0])} if first else set()
     if at and plain in SIGNED and not (word == 4 and plain == "lwu"):
-        return {"table,%d,%d,%d,%d,255" % (first, SIGNED[plain], at[1], at[0])} if first else set()
+        return {"table,%d,%d,%d,%d,65535" % (first, SIGNED[plain], at[1], at[0])} if first else set()
     if at and plain in ("sw", "sd") and name in WHOLE[word] and first:
         return {"store,%d,%d,%d,%d,0" % (first, first, at[1], at[0])}
     if at and re.fullmatch(r"f?s[bhwdq]", plain):

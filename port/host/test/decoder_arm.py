@@ -161,7 +161,7 @@ def meaning(name, operands):
         return [store] + (["set,%d,0,%d,%d,0" % (at[0], at[0], at[2])] if at[2] is not None else [])
     if name in LOADS and at and first not in (None, 15):
         load = "load,%d,%d,%d,%d,0" % (first, first, at[0], at[1]) if name == "ldr" else \
-            "table,%d,%d,%d,%d,255" % (first, LOADS[name], at[0], at[1])
+            "table,%d,%d,%d,%d,65535" % (first, LOADS[name], at[0], at[1])
         return [load] + (["set,%d,0,%d,%d,0" % (at[0], at[0], at[2])] if at[2] is not None else [])
     if name in ("push", "pop") and parts[0].startswith("{"):
         mask = sum(1 << reg for reg in registers_of(operands))

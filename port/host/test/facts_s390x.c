@@ -78,6 +78,8 @@ static void say(const uint8_t *bytes, struct said *said)
         case CODE_COPY:
             add_memory(said, op, op->last + 1);
             break;
+        case CODE_BOUND:
+            break;
         default:
             written |= op->reg < 32 ? 1u << op->reg : 0;
             break;
