@@ -2390,8 +2390,9 @@ struct jumps {
     struct code_value table;
     uint64_t *targets;
     size_t num;
-    size_t entries; /* that were read */
-    uint32_t bound; /* how many a comparison allows, or 0 */
+    size_t entries;     /* that were read */
+    uint32_t bound;     /* how many a comparison allows, or 0 */
+    bool is_discovered; /* what the targets lead to has been read */
 };
 
 struct run {
@@ -2553,9 +2554,11 @@ static void discover(struct run *r)
 
     for (i = 0; i < r->num_seeds; i++)
         discover_at(r, r->seeds[i].pc, true);
-    for (i = 0; i < r->num_jumps; i++)
+    for (i = 0; i < r->num_jumps; i++) {
         for (k = 0; k < r->jumps[i].num; k++)
             discover_at(r, r->jumps[i].targets[k], true);
+        r->jumps[i].is_discovered = true;
+    }
     if (r->unit->function)
         discover_at(r, r->unit->start, true);
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
@@ -3204,6 +3207,7 @@ static void read_jumps(struct run *r, struct jumps *jumps)
     size_t i;
 
     jumps->num = 0;
+    jumps->is_discovered = false;
     if (table->base == BASE_NUMBER) {
         jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
         jumps->targets[jumps->num++] = (uint64_t)table->k &
@@ -3247,12 +3251,12 @@ static void read_again(struct run *r, uint64_t addr)
     }
 }
 
-/* STATE goes to all targets of JUMPS, once no more tables are found. */
+/* STATE goes to all targets of JUMPS, if those were known when this round began. */
 static void go_by(struct run *r, const struct jumps *jumps, const struct code_state *state)
 {
     size_t k;
 
-    for (k = 0; !r->found_jumps && k < jumps->num; k++)
+    for (k = 0; jumps->is_discovered && k < jumps->num; k++)
         if (agrees_at(r, jumps->targets[k], state))
             go(r, jumps->targets[k], state);
 }
@@ -3262,7 +3266,7 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
     const struct code_value *table = &state->reg[CODE_TARGET];
     const uint32_t bound = bound_of(&state->index[CODE_TARGET]);
-    struct jumps next = {*table, NULL, 0, 0, bound};
+    struct jumps next = {*table, NULL, 0, 0, bound, false};
     size_t i;
 
     if (table->base != BASE_NUMBER &&

@@ -1047,6 +1047,20 @@ def chain(cpu, tables, more):
     return "%d and %d tables" % (tables, more)
 
 
+def branches(cpu, num):
+    """A large function with NUM branches is read to its end: in each, a switch begins behind a case of another one."""
+    begin, switch, _, end = CHAIN[cpu]
+    to = {"x86_64": "je .Lc%d\n", "aarch64": "cbz x0, .Lc%d\n"}[cpu]
+    jump = {"x86_64": "jmp 9f\n", "aarch64": "b 9f\n"}[cpu]
+    cases = "".join(".Lc%d:\n.rept 200\nnop\n.endr\n%s%s" % (i, switch * 2, jump) for i in range(num))
+    image, where = build(cpu, "branches", numbered(begin + "".join(to % i for i in range(num)) + jump + cases + end)[0])
+    run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
+    found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
+    lacking = sum(found.get(pc, "none") == "none" for pc in range(where["f"], where["end"]))
+    must(lacking == 0, "%d bytes have no rows" % lacking)
+    return "%d tables" % (2 * num)
+
+
 def stale(cpu, leaf):
     """A register that LEAF does not write is not believed to be what it was: the last row of UNWRITTEN is not known."""
     text, wanted = numbered(UNWRITTEN["riscv" if cpu.startswith("riscv") else cpu])
@@ -1181,6 +1195,7 @@ def main():
         test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
+        test("%s: code alone: many switches, each behind another one" % cpu, branches, cpu, 100)
     test("x86_64: more than 256 rows", many_rows)
     test("x86_64: more than 256 functions", many_functions)
     for cpu, ways in LOST_BY.items():
