@@ -1982,13 +1982,24 @@ enum code_detour code_detour(const struct code *code, const struct code_fact *fa
     return sp->k == cpu->sp_at_entry && load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
 }
 
-/* Whether UNIT returns in place of who jumps to it (gcc, x86: -mfunction-return=thunk). */
-static bool is_return_thunk(const struct code *code, const struct code_unit *unit)
+/* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
+static bool is_thunk(const struct code *code, const struct code_unit *unit)
 {
     struct code_fact fact;
 
     return !code->cpu->link && fact_at(code, unit->start, &fact) &&
            code_detour(code, &fact, unit->start + fact.size) == DETOUR_RETURNS;
+}
+
+/* Whether STATE has something on the stack below the return address. */
+static bool has_pushed(const struct code_cpu *cpu, const struct code_state *state)
+{
+    return state->reg[cpu->sp].base == BASE_CFA && state->reg[cpu->sp].k < cpu->sp_at_entry;
+}
+
+bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
+{
+    return has_pushed(code->cpu, state) && is_thunk(code, unit);
 }
 
 /* The list that the edge to TARGET is in. */
@@ -2079,7 +2090,8 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     if (unit == NULL || code_is_foreign(code, target))
         return;
     /* Where a function returns, SP and FP are what they were at its entry, whatever is known of them. */
-    if (target == unit->start && state->caller == CALLER_KNOWN && is_return_thunk(code, unit)) {
+    if (target == unit->start && state->caller == CALLER_KNOWN && !has_pushed(code->cpu, state) &&
+        is_thunk(code, unit)) {
         code_entry(code->cpu, &entry);
         state = &entry;
     }

@@ -52,7 +52,8 @@
  *     off the stack. RA's register is another one behind each call.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
- *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
+ *   - Who jumps to a thunk that returns in its place (x86: `__x86_return_thunk`) has put SP and FP back, unless it is
+ *     seen that SP is below the return address (`__x86_indirect_thunk`).
  *   - Where the lower half of a register was compared and the whole of it is the index of a table of jumps, its upper
  *     half is 0.
  *   - What jumps into an IT block of ARM's jumps nowhere.
@@ -592,6 +593,9 @@ bool code_is_own_address(const struct code *code, const struct code_fact *fact, 
 enum code_detour { DETOUR_NONE, DETOUR_JUMPS, DETOUR_RETURNS };
 /* Which of them FACT is, whose next instruction is at NEXT. */
 enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next);
+/* Whether UNIT, which code with STATE jumps to, goes on where that has pushed (gcc's -mindirect-branch=thunk: `push
+ * TARGET; jmp __x86_indirect_thunk`). The same instructions return in place of code that has pushed nothing. */
+bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state);
 
 /* What is left behind a call of CALLEE, or of what is not known, NULL. */
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);

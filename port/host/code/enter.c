@@ -1509,8 +1509,11 @@ static bool is_shared_end(struct code *code, const struct code_unit *unit)
     struct code_ends ends, called;
     bool returns;
 
-    if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN ||
-        !try_piece(code, unit->start, &edge->state, &ends))
+    if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN)
+        return false;
+    if (code_is_jump_thunk(code, unit, &edge->state))
+        return true;
+    if (!try_piece(code, unit->start, &edge->state, &ends))
         return false;
     returns = ends.returns || ends.tail_calls;
     if (!unit->says_nothing) {

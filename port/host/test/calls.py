@@ -280,6 +280,36 @@ DETOUR = {
         call 1f => r4+4 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
         lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
 }
+# A jump to what has been pushed, by a thunk, from the end of a function and in place of a call (gcc,
+# -mindirect-branch=thunk). The CFI of the thunk is that of a function, which has its return address at SP. The same
+# instructions return in place of functions that have pushed nothing (-mfunction-return=thunk), and the linker may make
+# one thunk of both (--icf=all): then nobody knows what is on the stack there.
+PUSHED = {
+    "x86_64": """push tab => r7+8 [cfa-8] r6+0\njmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc\npush %rbx => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\njmp 2f => r7+16 [cfa-8] r6+0
+        1: push tab => r7+8 [cfa-8] r6+0\njmp g => r7+16 [cfa-8] r6+0\n2: call 1b => r7+16 [cfa-8] r6+0
+        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_def_cfa_offset 8\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc
+        .section .rodata\ntab: .quad f\n.text\n.type g, %function\ng: .cfi_startproc
+        call 1f => r7+16 [cfa-8] r6+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 16
+        lea 8(%rsp), %rsp => r7+8 [cfa-8] r6+0\nret => none""",
+    "i386": """push tab => r4+4 [cfa-4] r5+0\njmp g => r4+8 [cfa-4] r5+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc\npush %ebx => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\njmp 2f => r4+8 [cfa-4] r5+0
+        1: push tab => r4+4 [cfa-4] r5+0\njmp g => r4+8 [cfa-4] r5+0\n2: call 1b => r4+8 [cfa-4] r5+0
+        pop %ebx => r4+8 [cfa-4] r5+0\n.cfi_def_cfa_offset 4\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .section .rodata\ntab: .long f\n.text\n.type g, %function\ng: .cfi_startproc
+        call 1f => r4+8 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
+        lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
+}
+PUSHED_OR_NOT = {
+    "x86_64": """push tab\njmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        jmp g => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.section .rodata\ntab: .quad f\n.text\n.type g, %function
+        g: .cfi_startproc\ncall 1f => none\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 16
+        lea 8(%rsp), %rsp => r7+8 [cfa-8] r6+0\nret => none""",
+    "i386": """push tab\njmp g => r4+8 [cfa-4] r5+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        jmp g => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.section .rodata\ntab: .long f\n.text\n.type g, %function
+        g: .cfi_startproc\ncall 1f => none\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
+        lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
+}
 # A call overwrites it.
 CALLED = {
     "aarch64": """str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none
@@ -682,6 +712,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "RA's word overwritten": LOST_WORD, "a call that is a jump": DETOUR,
+         "a jump to what was pushed": PUSHED, "a thunk that also returns": PUSHED_OR_NOT,
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "a jump out of the frame": LEFT,
