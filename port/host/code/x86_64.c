@@ -203,13 +203,13 @@ static bool keeps_value(const struct decoder *d)
 
 /* Whether what OPERAND, in memory, has behind the instruction has nothing to do with what it had. What a number is
  * added to has, as an address that is to be returned to behind data; and more than a register is perhaps not written as
- * a whole. */
+ * a whole. A string instruction with a prefix writes nothing only if its count, which code_repeat has, is 0. */
 static bool is_replaced(const struct decoder *d, const operand_t *operand)
 {
     enum { MOST = 512 };
 
-    if (!(operand->actions & ZYDIS_OPERAND_ACTION_WRITE) || operand->size == 0 || operand->size > MOST ||
-        d->insn.avx.mask.reg != ZYDIS_REGISTER_NONE)
+    if (!(is_string(d) ? is_written(operand) : operand->actions & ZYDIS_OPERAND_ACTION_WRITE) ||
+        operand->size == 0 || operand->size > MOST || d->insn.avx.mask.reg != ZYDIS_REGISTER_NONE)
         return false;
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_ADD:

@@ -310,6 +310,17 @@ PUSHED_OR_NOT = {
         g: .cfi_startproc\ncall 1f => none\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
         lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
 }
+# The same by a string instruction of a known length. Where nobody knows how often it writes, CFI is believed.
+LOST_STRING = {
+    "x86_64": """sub $24, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 32\nmov %rsp, %rdi => r7+32 [cfa-8] r6+0
+        mov $3, %ecx => r7+32 [cfa-8] r6+0\nrep stosq => r7+32 [cfa-8] r6+0\nnop => r7+32 [cfa-8] r6+0
+        mov %rsi, %rcx\nrep stosq => r7+32 [cfa-8] r6+0\nmov %rsp, %rdi => r7+32 [cfa-8] r6+0
+        mov $4, %ecx => r7+32 [cfa-8] r6+0\nrep stosq => r7+32 [cfa-8] r6+0\nnop => none\nud2""",
+    "i386": """sub $12, %esp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 16\nmov %esp, %edi => r4+16 [cfa-4] r5+0
+        mov $3, %ecx => r4+16 [cfa-4] r5+0\nrep stosl => r4+16 [cfa-4] r5+0\nnop => r4+16 [cfa-4] r5+0
+        mov %esp, %edi => r4+16 [cfa-4] r5+0\nmov $13, %ecx => r4+16 [cfa-4] r5+0
+        rep movsb => r4+16 [cfa-4] r5+0\nnop => none\nud2""",
+}
 # A call overwrites it.
 CALLED = {
     "aarch64": """str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none
@@ -711,7 +722,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA in a register that a callee keeps": KEPT,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
-         "RA's word overwritten": LOST_WORD, "a call that is a jump": DETOUR,
+         "RA's word overwritten": LOST_WORD, "RA overwritten by a string": LOST_STRING, "a call that is a jump": DETOUR,
          "a jump to what was pushed": PUSHED, "a thunk that also returns": PUSHED_OR_NOT,
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
