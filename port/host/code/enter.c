@@ -599,6 +599,8 @@ static void follow(struct trial *t, struct block *block)
         t->ends->begins_mode |= own && begins_mode(t->code, &text, pc);
         if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
             cpu->decode(t->code->decoder, &text, pc, &fact);
+        if (fact.size == 0 && code_is_foreign(t->code, pc))
+            return; /* Only a far jump leads into another mode: what stands in front is a call that never returns. */
         if (fact.size == 0 || t->steps++ == t->max_steps) {
             t->ends->unknown = true;
             return;
