@@ -1103,7 +1103,9 @@ static void follow_index(const struct code_cpu *cpu, struct code_state *state, c
     case CODE_COPY:
         drop_places(state);
         break;
-    case CODE_MODE:
+    case CODE_MODE: /* FIQ mode has registers of its own */
+        forget_indices(state);
+        break;
     case CODE_SAVE:
         drop_places(state);
         drop_index(state, cpu->sp);
