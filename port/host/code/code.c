@@ -95,6 +95,9 @@ static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0},
                                         one_way = {CODE_ONE_WAY, BASE_UNKNOWN, false, 0, 0},
                                         all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
 
+/* x86: where string instructions move to (CODE_STATUS). */
+static const struct code_value upwards = {1, BASE_NUMBER, false, 0, 0}, downwards = {-1, BASE_NUMBER, false, 0, 0};
+
 static void copy_state(struct code_state *to, const struct code_state *from)
 {
     memcpy(to, from, offsetof(struct code_state, slot) + from->num * sizeof *from->slot);
@@ -290,8 +293,10 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
         state->reg[CODE_PC] = entry_value(CODE_PC);
     if (cpu->link)
         state->reg[cpu->ra] = way_back;
-    else
+    else {
+        state->reg[CODE_STATUS] = upwards;
         state->slot[state->num++] = (struct code_slot){way_back, cpu->ra_at_entry, BASE_CFA};
+    }
 }
 
 /* s390x: of restart, external, supervisor-call, program, machine-check and input/output interruptions. */
@@ -335,6 +340,7 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
         state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
         return;
     }
+    state->reg[CODE_STATUS] = unknown;
     if (kind == CODE_SYSCALL) {
         state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
         state->reg[AMD64_RCX] = way_back;
@@ -1386,22 +1392,51 @@ static void name_struct(const struct code_cpu *cpu, struct code_state *state, co
     state->reg[op->base] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
 }
 
-/* Memory at AT becomes unknown, as OP says. */
+/* How often OP is repeated: 1 if it is not, INT32_MAX for more, or -1 where that is not known. */
+static int64_t times_of(const struct code_state *state, const struct code_op *op)
+{
+    const struct code_value *count = op->last != CODE_NONE ? &state->reg[op->last] : NULL;
+
+    if (count == NULL)
+        return 1;
+    if (count->base != BASE_NUMBER)
+        return -1;
+    return count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
+}
+
+/* SIZE bytes at the CFA + K have another value. x86: if the return address was among them, that is gone, even if nobody
+ * knew any more that it was there. */
+static void lose_return(const struct code_cpu *cpu, struct code_state *state, int64_t k, int64_t size)
+{
+    const int64_t at = cpu->ra_at_entry;
+
+    if (!cpu->link && state->caller == CALLER_KNOWN && k < at + cpu->word && at < k + size &&
+        find_slot(state, BASE_CFA, at) == NULL && state->num < CODE_SLOTS)
+        state->slot[state->num++] = (struct code_slot){gone, at, BASE_CFA};
+}
+
+/* Memory at AT becomes unknown, as OP says. Of a repeated instruction whose direction is not known, both are taken: it
+ * has perhaps overwritten what lies on either side. */
 static void overwrite(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at,
                       const struct code_op *op)
 {
-    const struct code_value *count = op->last != CODE_NONE ? &state->reg[op->last] : NULL;
-    int64_t times = 1;
+    const struct code_value *way = &state->reg[CODE_STATUS];
+    const int64_t times = times_of(state, op), more = times > 1 ? (times - 1) * op->from : 0;
+    const int64_t below = cpu->link || same_value(way, &upwards) ? 0 : more;
+    const int64_t above = !cpu->link && same_value(way, &downwards) ? 0 : more;
+    const int64_t size = below + op->from + above;
+    const bool replaced = op->reg != 0 && times > 0;
 
+    if (times == 0)
+        return;
     if (!is_place(state, at, op->k)) {
         forget_struct(state);
         return;
     }
-    if (count != NULL && count->base == BASE_NUMBER)
-        times = count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
     forget_other_name(state, at);
-    write_slots(cpu, state, at->base, at->k + op->k, times * op->from,
-                op->reg != 0 && (count == NULL || count->base == BASE_NUMBER));
+    write_slots(cpu, state, at->base, at->k + op->k - below, size, replaced);
+    if (replaced && at->base == BASE_CFA)
+        lose_return(cpu, state, at->k + op->k - below, size);
 }
 
 /* A register that nobody knows is moved up by a word, as functions of newer clangs for RISC-V move the pointer of their
@@ -1426,6 +1461,19 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
     if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
     else if (op->base != op->reg || !code_is_gone(&at))
+        state->reg[op->reg] = unknown;
+}
+
+/* REG moves as a string instruction moves it. */
+static void stride(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value *way = &state->reg[CODE_STATUS];
+    const int64_t times = times_of(state, op);
+    const struct code_op set = {CODE_SET, op->reg, 0, op->reg, 0, way->k * times * op->k};
+
+    if (way->base == BASE_NUMBER && times >= 0 && times < INT32_MAX && state->reg[op->reg].base != BASE_NEAR)
+        set_value(cpu, state, &set);
+    else
         state->reg[op->reg] = unknown;
 }
 
@@ -1559,6 +1607,9 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         break;
     case CODE_SUM:
         add_registers(cpu, state, op);
+        break;
+    case CODE_STRIDE:
+        stride(cpu, state, op);
         break;
     case CODE_ONES:
         *reg = all_or_none;
@@ -1871,6 +1922,8 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         }
     if (cpu->link)
         state->reg[cpu->ra] = gone;
+    else
+        state->reg[CODE_STATUS] = same_value(&state->reg[CODE_STATUS], &downwards) ? unknown : upwards;
     state->has_called = true;
     state->compared.num = 0;
     drop_places(state);

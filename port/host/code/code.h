@@ -59,7 +59,9 @@
  *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
  *     address of a table of jumps; nor does one of a length that is not known, behind the bytes that it writes at
- *     least. x86_64: the direction flag is clear, as the ABI says, where a string instruction is repeated.
+ *     least.
+ *   - x86: the direction flag is clear where a function is entered and behind a call, as the ABI says. It is not known
+ *     where an exception enters.
  *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
  *     left its stack in the same way. The way that follows has to bear this out (code.c, "Other stacks"). Addresses of
  *     a stack that were saved on it when SP was left are taken for that stack's own.
@@ -80,7 +82,8 @@
  * SP_EL0), or another SP for the interrupt (RISC-V: sscratch, mscratch). x86_64: CODE_PC is never known, and
  * CODE_OTHER_SP is where GS begins. ARM: CODE_PC has what rfe loads, and CODE_OTHER_SP is the SP of the mode that was
  * interrupted, until the entry changes to that. CODE_ZERO: is always 0 (an absolute address).
- * CODE_TARGET: where a jump to what a register or memory has goes. CODE_STATUS, of ARM: SPSR. */
+ * CODE_TARGET: where a jump to what a register or memory has goes. CODE_STATUS, of ARM: SPSR; of x86: the direction
+ * flag, as the number 1 or, where it is set, -1. */
 enum {
     CODE_REAL = 32,
     CODE_PC = 32,
@@ -110,8 +113,9 @@ enum code_do {
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_LOADS,  /* as CODE_LOAD, for the registers of FROM, a bit each; ARM's PC is CODE_TARGET */
     CODE_STORES, /* as CODE_STORE, for the registers of FROM */
-    CODE_WRITE,  /* FROM bytes at BASE + K may be written, as often as LAST says, if it is a number; REG: they get
-                    another value */
+    CODE_WRITE,  /* FROM bytes at BASE + K may be written, as often as LAST says, if it is a number, one behind the
+                    other or, of x86, as CODE_STATUS says; REG: they get another value */
+    CODE_STRIDE, /* x86: REG moves by K bytes, as often as LAST says, or, CODE_NONE, once, as CODE_STATUS says */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
@@ -248,7 +252,7 @@ void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entr
 void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes);
 /* What was written last gets other bytes than were there. */
 void code_replace_bytes(struct code_fact *fact);
-/* What was written last is the first of as many as the number in REG, one behind the other. */
+/* What was written last is the first of as many as the number in REG. */
 void code_repeat(struct code_fact *fact, uint8_t reg);
 /* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */
 void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes);

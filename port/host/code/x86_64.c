@@ -181,6 +181,12 @@ static bool is_string(const struct decoder *d)
     return d->insn.meta.category == ZYDIS_CATEGORY_STRINGOP || d->insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
+/* Whether it is done as often as the count says, at most. */
+static bool is_repeated(const struct decoder *d)
+{
+    return (d->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+}
+
 /* Whether the first operand, in memory, keeps its value: so compilers order accesses, or touch a page. */
 static bool keeps_value(const struct decoder *d)
 {
@@ -237,7 +243,7 @@ static void write_to(const struct decoder *d, struct code_fact *fact, const oper
     if (d->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && is_register(&d->op[1]))
         base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
     code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
-    if (d->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
+    if (is_repeated(d))
         code_repeat(fact, d->mode->count);
     if (is_replaced(d, operand))
         code_replace_bytes(fact);
@@ -255,7 +261,33 @@ static void change(const struct decoder *d, struct code_fact *fact, ZydisRegiste
         code_replace(fact, number_of(d, reg));
 }
 
-/* What Zydis says of an instruction. Memory is written before registers change that its address counts from. */
+/* Whether REG is what points to a string. */
+static bool is_pointer(const struct decoder *d, ZydisRegister reg)
+{
+    unsigned i;
+
+    for (i = 0; i < d->insn.operand_count && is_string(d); i++)
+        if (is_memory(&d->op[i]) && d->op[i].mem.base == reg)
+            return true;
+    return false;
+}
+
+/* OPERAND, in memory, is of a string: its register points to the next one. How often cmps and scas are repeated, what
+ * they compare decides, too. */
+static void pass(const struct decoder *d, struct code_fact *fact, const operand_t *operand)
+{
+    const bool compares = d->insn.cpu_flags != NULL && (d->insn.cpu_flags->modified & ZYDIS_CPUFLAG_ZF) != 0;
+    const ZydisRegister reg = operand->mem.base;
+
+    if (!d->whole[reg] || (compares && is_repeated(d)))
+        change(d, fact, reg);
+    else
+        code_add(fact, CODE_STRIDE, number_of(d, reg), is_repeated(d) ? d->mode->count : (uint8_t)CODE_NONE, 0,
+                 operand->size / 8);
+}
+
+/* What Zydis says of an instruction. Memory is written before registers change that its address counts from, and those
+ * before the number of string instructions. */
 static void other(const struct decoder *d, struct code_fact *fact)
 {
     unsigned i;
@@ -263,13 +295,16 @@ static void other(const struct decoder *d, struct code_fact *fact)
     for (i = 0; i < d->insn.operand_count; i++)
         if (is_memory(&d->op[i]) && is_written(&d->op[i]) && d->op[i].mem.type != ZYDIS_MEMOP_TYPE_MIB)
             write_to(d, fact, &d->op[i]);
+    for (i = 0; i < d->insn.operand_count && is_string(d); i++)
+        if (is_memory(&d->op[i]))
+            pass(d, fact, &d->op[i]);
     for (i = 0; i < d->insn.operand_count; i++) {
         const operand_t *operand = &d->op[i];
-        ZydisRegister reg = is_register(operand) && is_written(operand) ? operand->reg.value
-                            : is_memory(operand) && is_string(d)        ? operand->mem.base
-                                                                        : ZYDIS_REGISTER_NONE;
+        const ZydisRegister reg =
+            is_register(operand) && is_written(operand) ? operand->reg.value : ZYDIS_REGISTER_NONE;
 
-        change(d, fact, reg);
+        if (!is_pointer(d, reg))
+            change(d, fact, reg);
         if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && d->number[reg] == d->mode->sp + 1) {
             forget_all(d, fact); /* an instruction of stacks that is not known here */
             return;
@@ -854,6 +889,19 @@ static uint64_t end_of_mode(const struct decoder *d, uint64_t pc, uint64_t end)
     return i < d->num_regions && d->regions[i].start < end ? d->regions[i].start : end;
 }
 
+/* The direction flag. A system call leaves it as it was. */
+static void direction(const struct decoder *d, struct code_fact *fact)
+{
+    const ZydisAccessedFlags *flags = d->insn.cpu_flags;
+
+    if (flags == NULL || d->insn.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+        return;
+    if ((flags->set_0 | flags->set_1) & ZYDIS_CPUFLAG_DF)
+        code_add(fact, CODE_NUMBER, CODE_STATUS, 0, 0, flags->set_0 & ZYDIS_CPUFLAG_DF ? 1 : -1);
+    else if ((flags->modified | flags->undefined) & ZYDIS_CPUFLAG_DF)
+        code_forget(fact, CODE_STATUS);
+}
+
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     struct decoder *d = decoder;
@@ -871,6 +919,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     compare(d, fact);
     if (!flow(d, fact) && !known(d, fact))
         other(d, fact);
+    direction(d, fact);
 }
 
 static void *open_mode(const struct mode *mode, struct image *image)

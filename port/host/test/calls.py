@@ -321,6 +321,33 @@ LOST_STRING = {
         mov %esp, %edi => r4+16 [cfa-4] r5+0\nmov $13, %ecx => r4+16 [cfa-4] r5+0
         rep movsb => r4+16 [cfa-4] r5+0\nnop => none\nud2""",
 }
+# In a frame of 24 bytes: string instructions that overwrite the word, and such as do not. The direction flag says which
+# way they go; it is clear where a function is entered and behind a call, and not known behind popf. What they leave in
+# their registers, other instructions write by.
+STRINGS_LOSE = (
+    "std\nlea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq", "std\nlea 40(%rsp), %rdi\nmov $3, %ecx\nrep movsq",
+    "std\nlea 28(%rsp), %rdi\nmov $2, %ecx\nrep stosb", "std\ncld\nlea 16(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "push %rax\npopf\nlea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "push %rax\npopf\nmov %rsp, %rdi\nmov $4, %ecx\nrep stosq",
+    "std\ncall leaf\nlea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "std\ncall leaf\nmov %rsp, %rdi\nmov $4, %ecx\nrep stosq",
+    "test %eax, %eax\nje 1f\nstd\n1: lea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "mov %rsp, %rdi\nmov $3, %ecx\nrep stosq\nstosq", "mov %rsp, %rdi\nstosq\nstosq\nstosq\nstosq",
+    "mov %rsp, %rsi\nmov $3, %ecx\nrep lodsq\nmov %rax, (%rsi)", "lea 16(%rsp), %rdi\nscasq\nstosq",
+    "lea 16(%rsp), %rsi\nlea 16(%rsp), %rdi\ncmpsq\nstosq", "lea 8(%rsp), %rsi\nlodsq\nmovsq\nmov %rax, (%rsi)",
+    "std\nlea 40(%rsp), %rdi\nscasq\nscasq\nstosq", "lea 8(%rsp), %rdi\nmov $2, %ecx\nrep movsq\nmov %rax, (%rdi)",
+    "lea 16(%rsp), %rdi\nmov $3, %ecx\nrep insl", "mov %rsp, %rdi\nmov $-1, %rcx\nrep stosb")
+STRINGS_KEEP = (
+    "std\nlea 16(%rsp), %rdi\nmov $3, %ecx\nrep stosq", "std\nlea 16(%rsp), %rdi\nmov $3, %ecx\nrep movsq\ncld",
+    "std\nlea 16(%rsp), %rdi\nmov $2, %ecx\nrep movsq\nstosq", "cld\nmov %rsp, %rdi\nmov $3, %ecx\nrep stosq",
+    "lea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "push %rax\npopf\ncall leaf\nlea 32(%rsp), %rdi\nmov $2, %ecx\nrep stosq",
+    "push %rax\npopf\nmov %rsp, %rdi\nmov $3, %ecx\nrep stosq",
+    "lea 28(%rsp), %rdi\nxor %ecx, %ecx\nrep stosq", "mov %rsp, %rdi\nmov $3, %ecx\nrepne scasq\nmov %rax, (%rdi)",
+    "mov %rsp, %rdi\nmov $4, %ecx\n1: stosq\ndec %ecx\njne 1b", "mov %rsp, %rdi\nmov $3, %ecx\nrep insl\nstosq")
+# In front of an exception's entry nobody has cleared it.
+ENTERED_DOWN = ("lea 8(%rsp), %rdi\nmov $2, %ecx\nrep stosq\nnop => ROW\niretq",
+                "cld\nlea 8(%rsp), %rdi\nmov $2, %ecx\nrep stosq\nnop => ROW\niretq")
 # A call overwrites it.
 CALLED = {
     "aarch64": """str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none
@@ -787,6 +814,22 @@ def check(cpu, name, text, *options):
     return "%d instructions" % len(wanted)
 
 
+def of_bits(cpu, text):
+    """TEXT, of x86_64, or the same with registers and words of half the size."""
+    if cpu == "x86_64":
+        return text
+    text = re.sub(r"(\d+)\(", lambda found: "%d(" % (int(found.group(1)) // 2), text)
+    text = text.replace("insl", "insw").replace("iretq", "iretl")
+    return re.sub(r"(stos|movs|scas|cmps|lods)q", r"\1l", text).replace("%r", "%e")
+
+
+def strings(cpu, how, keeps):
+    size, sp, row = (24, "%rsp", "r7+32 [cfa-8] r6+0") if cpu == "x86_64" else (12, "%esp", "r4+16 [cfa-4] r5+0")
+    check(cpu, "strings", """sub $%d, %s\n.cfi_adjust_cfa_offset %d\n%s\nnop => %s
+        add $%d, %s\n.cfi_adjust_cfa_offset %d\nret"""
+          % (size, sp, size, of_bits(cpu, how), row if keeps else "none", size, sp, -size))
+
+
 # Code alone: a jump to a label of its own by an address, of which nobody knows where it leads, with SP elsewhere than
 # on the way that is seen. FP says what is right for both.
 GOTO = {
@@ -1248,6 +1291,13 @@ def main():
         for how in KEPT_BY[cpu]:
             test("%s: RA's word kept by %s" % (cpu, how), check, cpu, "kept word",
                  "%s => * * *\nnop => %s %s\nret => %s %s" % (how, sp, fp, sp, fp))
+    for cpu in LOST_BY:
+        for how in STRINGS_LOSE + STRINGS_KEEP:
+            test("%s: RA's word and %s" % (cpu, how.replace("\n", "; ")), strings, cpu, how, how in STRINGS_KEEP)
+        row = "[r7+24] [r7+0] r6+0" if cpu == "x86_64" else "r4+12 [cfa-12] r5+0"
+        for how, row in zip(ENTERED_DOWN, ("none", row)):
+            test("%s: an exception's entry and %s" % (cpu, how.replace("\n", "; ")), check, cpu, "entered down",
+                 of_bits(cpu, how).replace("ROW", row), "--entry=f:trap")
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 

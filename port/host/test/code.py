@@ -344,8 +344,8 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
 }}
 
 # Each of these writes the register.
-X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: insb | rdi: stosb | rdi: cmpsb | rsi: cmpsb |
-    rdi: scasb | rsi: lodsb | rsi: outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
+X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: rep insb | rdi: rep stosb | rdi: repe cmpsb |
+    rsi: repe cmpsb | rdi: repne scasb | rsi: rep lodsb | rsi: rep outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
     rax: .byte 0x66, 0xf2, 0x48, 0x0f, 0x2d, 0xc0 | rax: cvttss2si %xmm0, %rax | rax: xbegin 1f ; 1: nop |
     rbx: cpuid | rdx: rdtscp | rdx: cmpxchg8b (%rdi) | rax: cmpxchg %rdi, (%rdi) | rax: lahf | rax: xlat |
     rbx: mulx %rax, %rcx, %rbx | rcx: mulx %rax, %rcx, %rbx | rax: pextrq $0, %xmm0, %rax | rdx: rdsspq %rdx |
@@ -595,13 +595,13 @@ FAULTS = {
         ("{RAX, RCX, RDX,", "{RAX, RDX, RCX,"),
         ("ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE", "ACTION_WRITE"),
         ("ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE", "ACTION_CONDWRITE"),
-        ("is_memory(operand) && is_string(d)        ? operand->mem.base", "0 ? operand->mem.base"),
+        ("pass(d, fact, &d->op[i]);", ";"),
         ("            write_to(d, fact, &d->op[i]);", "            ;"),
         ("for (i = 0; i < d->insn.operand_count; i++)\\n        if", "for (i = 0; i < 1; i++)\\n        if"),
         ("i < d->insn.operand_count; i++) {", "i < d->insn.operand_count_visible; i++) {"),
         ("code_repeat(fact, d->mode->count);", ";"),
         ("code_repeat(fact, d->mode->count);", "code_repeat(fact, RDX);"),
-        ("(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)", "ZYDIS_ATTRIB_HAS_REP"),
+        ("ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE", "ZYDIS_ATTRIB_HAS_REP"),
         ("code_write(fact, RAX, -63, 127);", ";"),
         ("    code_add(fact, CODE_FORGET, RAX, (uint8_t)(d->mode->sp - 1), 0, 0);\\n", ""),
         ("    code_add(fact, CODE_FORGET, RAX, RCX, 0, 0);", ""),
@@ -628,9 +628,9 @@ FAULTS = {
         ("if (state->globals && at->base == BASE_NUMBER)", "if (0)"),
         ("if (state->globals && at->base == BASE_STRUCT)", "if (0)"),
         ("    forget_other_name(state, at);", ""),
-        ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k, times",
-         "    write_slots(cpu, state, at->base, at->k + op->k, times"),
-        ("count->base == BASE_NUMBER)\\n        times", "0)\n        times"),
+        ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k - below",
+         "    write_slots(cpu, state, at->base, at->k + op->k - below"),
+        ("if (count->base != BASE_NUMBER)", "if (true)"),
         ("(!cpu->link && is_pushed(cpu, state, sp))", "false"),
         ("&& pc.base == BASE_RETURN && old", "&& old"),
         ("&& old.base == BASE_CFA && old.k == 0", ""),

@@ -347,6 +347,7 @@ static unsigned make_code(const struct machine *m, uint8_t *code)
 static void make_registers(const struct machine *m, struct facts_in *in, unsigned few)
 {
     const unsigned word = m->cpu->word;
+    uint64_t flags;
     unsigned i;
 
     for (i = 0; i < 32; i++)
@@ -361,7 +362,11 @@ static void make_registers(const struct machine *m, struct facts_in *in, unsigne
     in->reg[m->cpu->sp] = FACTS_SP + (m->kind == AARCH64 ? 16 : word) * (rnd() % 4);
     if (m->kind == RISCV)
         in->reg[0] = 0;
-    in->flags = (m->kind == THUMB ? 0x30 : 0x10) | (rnd() & 15) << 28;
+    flags = rnd() & 15;
+    if (is_x86(m))
+        in->flags = flags % 4 == 0 ? FACTS_DOWN : 0;
+    else
+        in->flags = (m->kind == THUMB ? 0x30 : 0x10) | flags << 28;
 }
 
 static void put_in(const struct machine *m, struct facts_in *in, unsigned size, unsigned few)
@@ -439,6 +444,8 @@ static void begin(struct known *k, const struct machine *m, const struct facts_i
     for (i = 0; i < m->num; i++)
         set(k, i, true, number(m, &in->reg[i]));
     k->is_known[CODE_ZERO] = true;
+    if (is_x86(m))
+        set(k, CODE_STATUS, true, number(m, &in->flags) & FACTS_DOWN ? UINT64_MAX : 1);
     for (i = 0; i < FACTS_WINDOW; i++) {
         k->byte_known[i] = true;
         k->byte[i] = facts_byte(i, m->cpu->word, m->big);
@@ -528,6 +535,23 @@ static void store(struct known *k, const struct code_op *op)
         }
 }
 
+/* Where OP, repeated, begins to write at AT. */
+static uint64_t lowest(const struct known *k, const struct code_op *op, uint64_t at)
+{
+    if (op->last == CODE_NONE || k->reg[op->last] == 0 || !is_x86(k->m) || k->reg[CODE_STATUS] == 1)
+        return at;
+    return at - (k->reg[op->last] - 1) * (uint64_t)op->from;
+}
+
+static void stride(struct known *k, const struct code_op *op)
+{
+    const uint64_t times = op->last != CODE_NONE ? k->reg[op->last] : 1;
+
+    set(k, op->reg,
+        k->is_known[op->reg] && k->is_known[CODE_STATUS] && (op->last == CODE_NONE || k->is_known[op->last]),
+        k->reg[op->reg] + k->reg[CODE_STATUS] * times * (uint64_t)op->k);
+}
+
 static void change(struct known *k, const struct code_op *op)
 {
     const uint64_t value = k->reg[op->reg];
@@ -575,7 +599,10 @@ static void apply(struct known *k, const struct code_op *op)
         break;
     case CODE_WRITE:
         k->any |= !k->is_known[op->base] || (op->last != CODE_NONE && !k->is_known[op->last]);
-        put(k, at, (uint64_t)op->from * (op->last != CODE_NONE ? k->reg[op->last] : 1), NULL);
+        put(k, lowest(k, op, at), (uint64_t)op->from * (op->last != CODE_NONE ? k->reg[op->last] : 1), NULL);
+        break;
+    case CODE_STRIDE:
+        stride(k, op);
         break;
     case CODE_COPY:
         k->any |= !k->is_known[op->base];
@@ -713,6 +740,9 @@ static struct complaint compare(const struct known *k, const struct facts_out *o
         if (k->is_known[i] && value != k->reg[i] && !(k->m->kind == RISCV && i == 0))
             return (struct complaint){"register, value", i, value};
     }
+    if (is_x86(k->m) && k->is_known[CODE_STATUS] &&
+        (k->reg[CODE_STATUS] != 1) != ((number(k->m, &out->flags) & FACTS_DOWN) != 0))
+        return (struct complaint){"flags", number(k->m, &out->flags), 0};
     for (i = 0; !k->any && !any && i < FACTS_WINDOW; i++)
         if (k->byte_known[i] && out->window[i] != k->byte[i])
             return (struct complaint){"byte at SP +", (uint64_t)((int64_t)i - FACTS_WINDOW / 2), out->window[i]};

@@ -24,9 +24,12 @@ enum { FACTS_SP = FACTS_STACK + FACTS_STACK_SIZE / 2, FACTS_LOW = FACTS_SP - FAC
 
 struct facts_in {
     uint8_t code[16];
-    uint64_t flags; /* of ARM, the CPSR */
+    uint64_t flags; /* of ARM, the CPSR; of x86, the direction flag alone */
     uint64_t reg[32];
 };
+
+/* x86's direction flag. */
+enum { FACTS_DOWN = 0x400 };
 
 /* SIGNAL: what has ended it. FACTS_LATE: nothing, and it was stopped after some time. */
 enum { FACTS_LATE = 99 };

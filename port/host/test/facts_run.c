@@ -218,9 +218,9 @@ static void begin(void *ucontext)
         set(ucontext, (uint32_t)i, in.reg[i]);
     set(ucontext, SFU_NUM_REGS, FACTS_CODE);
 #if defined(__x86_64__)
-    ((uint64_t *)ucontext)[22] = 0x302; /* single steps, up to the next instruction */
+    ((uint64_t *)ucontext)[22] = 0x302 | in.flags; /* single steps, up to the next instruction */
 #elif defined(__i386__)
-    ((uint32_t *)ucontext)[21] = 0x302;
+    ((uint32_t *)ucontext)[21] = (uint32_t)(0x302 | in.flags);
 #elif defined(__s390x__)
     set_mask(ucontext);
 #elif defined(__arm__)
@@ -259,6 +259,10 @@ static void end(void *ucontext, int signal)
     }
 #elif defined(__arm__)
     out.flags = get(ucontext, FLAGS);
+#elif defined(__x86_64__)
+    out.flags = ((uint64_t *)ucontext)[22];
+#elif defined(__i386__)
+    out.flags = ((uint32_t *)ucontext)[21];
 #endif
     for (i = 0; i < NUM_REGS; i++)
         out.reg[i] = get(ucontext, (uint32_t)i);
