@@ -598,7 +598,17 @@ static void relocate_section(struct image *image, struct section *section)
 
 /* ---- Symbols, as they are -------------------------------------------------------------------------------------- */
 
-/* Gives each symbol of the tables of TYPE. ADDRESSES: of a function of Thumb code, without bit 0, which says so. */
+/* Whether SYM lies in a section that is not loaded. Those begin at 0, and compilers put mapping symbols into .debug_*. */
+static bool is_nowhere(const struct image *image, const GElf_Sym *sym)
+{
+    GElf_Shdr sh;
+
+    return sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE &&
+           gelf_getshdr(elf_getscn(image->elf, sym->st_shndx), &sh) != NULL && !(sh.sh_flags & SHF_ALLOC);
+}
+
+/* Gives each symbol of the tables of TYPE that is somewhere. ADDRESSES: of a function of Thumb code, without bit 0,
+ * which says so. */
 static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx, bool addresses)
 {
     Elf_Scn *scn = NULL;
@@ -617,6 +627,8 @@ static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give
             return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
         names = find_names(image, sh.sh_link);
         for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
+            if (is_nowhere(image, &sym))
+                continue;
             if (image->object)
                 (void)symbol_address(image, &sym, &sym.st_value);
             if (addresses && abi_is_arm(image->abi) && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
@@ -854,7 +866,8 @@ static bool are_riscv_nops(const uint8_t *p, size_t size)
     return i == size;
 }
 
-/* Whether the SIZE bytes at P are nops and zeros of ARM: of T32 with 2 and 4 bytes, of A32. */
+/* Whether the SIZE bytes at P are nops and zeros of ARM: of T32 with 2 and 4 bytes, of A32; or 0xd4d4d4d4, with which
+ * lld fills. */
 static bool are_arm_nops(const uint8_t *p, size_t size)
 {
     size_t i = 0;
@@ -865,7 +878,7 @@ static bool are_arm_nops(const uint8_t *p, size_t size)
 
         if (word == 0xe320f000 || word == 0xe1a00000 || word == 0x8000f3af)
             i += 4;
-        else if (half == 0 || half == 0xbf00 || half == 0x46c0)
+        else if (half == 0 || half == 0xbf00 || half == 0x46c0 || half == 0xd4d4)
             i += 2;
         else
             break;
@@ -927,7 +940,7 @@ static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
         for (i = 0; i + 4 <= size; i += 4) {
             uint32_t word = (uint32_t)load_number(p + i, 4, false);
 
-            if (word != 0xd503201f && word != 0)
+            if (word != 0xd503201f && word != 0xd4207d00 && word != 0)
                 break;
         }
     }

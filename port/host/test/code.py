@@ -1988,6 +1988,29 @@ def code_alone(cpu):
         must((numbers["code_bytes"] > numbers["described_bytes"]) == wrong, str(numbers))
 
 
+# A function's body, and what lld and mold put between functions of ARM and aarch64, or any linker.
+AT_ZERO = {"arm": ("push {r4, lr}\npop {r4, pc}", ".inst 0xd4d4d4d4"),
+           "thumb": ("push {r4, lr}\npop {r4, pc}", ".inst.n 0xd4d4"),
+           "aarch64": ("mov x0, #1\nret", ".inst 0xd4207d00"),
+           "riscv64": ("li a0, 1\nret", "unimp"),
+           "riscv32": ("li a0, 1\nret", "unimp")}
+
+
+def at_zero(cpu):
+    """In an image whose code begins at 0, mapping symbols of debug sections say nothing of the code, and what the
+    linker fills up with between two functions is none."""
+    body, fill = AT_ZERO[cpu]
+    function = ".type %s, %%function\n%s: .cfi_startproc\n" + body + "\n.cfi_endproc\n.size %s, . - %s"
+    for at in range(0, 16, 2):
+        image = build(cpu, WORK + "/zero-" + cpu, [
+            ".cfi_sections .debug_frame", ".text", body, ".globl _start", function % (("_start",) * 4), fill,
+            function % (("other",) * 4), '.section .debug_x, "", %progbits', ".skip %d" % at, '"$d": .skip 64'],
+            "-Ttext=0")
+        numbers = json.loads(gen("--json", "--size", image)[0])
+        must(numbers["described_bytes"] == numbers["covered"] > 0, str(numbers))
+        must(numbers["code_bytes"] * 2 == numbers["covered"] * 3, "at %d: %s" % (at, numbers))
+
+
 # The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
 FAR = {
     "ljmp": ("ljmp $8, $.Lfar", "call called\nhlt", True),
@@ -2734,6 +2757,8 @@ def test_trust():
     test("s390x new PSWs that the image has", low_core)
     for cpu in CODE_ALONE:
         test("%s headers and padding are no code" % cpu, code_alone, cpu)
+    for cpu in AT_ZERO:
+        test("%s code at 0 beside debug sections" % cpu, at_zero, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     for name in OTHER_MODES:
         test("code of other modes: " + name, other_modes, name)
