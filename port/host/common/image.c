@@ -598,7 +598,7 @@ static void relocate_section(struct image *image, struct section *section)
 
 /* ---- Symbols, as they are -------------------------------------------------------------------------------------- */
 
-/* Whether SYM lies in a section that is not loaded. Such begin at 0, and compilers put mapping symbols into .debug_*. */
+/* Whether SYM lies in a section that is not loaded. Such begin at 0; compilers put mapping symbols into .debug_*. */
 static bool is_nowhere(const struct image *image, const GElf_Sym *sym)
 {
     GElf_Shdr sh;
