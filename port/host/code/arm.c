@@ -1026,8 +1026,10 @@ static void change_status(struct code_fact *fact, uint32_t word)
         code_forget(fact, CODE_STATUS);
         return;
     }
-    if (special == 8 || special == 9 || special == 0x14 || special == 0x18)
-        code_forget(fact, SP);                                               /* msp, psp, control, sp_ns */
+    if (special == 8) /* msp: who sets it is on it */
+        code_replace(fact, SP);
+    else if (special == 9 || special == 0x14 || special == 0x18) /* psp, control, sp_ns */
+        code_forget(fact, SP);
     else if (field(word, 5, 1) || ((word & 0xff) == 0 && field(word, 8, 1))) /* of a mode; cpsr_c */
         forget_mode(fact);
 }

@@ -375,6 +375,11 @@ SWITCH = {
     "x86_64": """mov %rsp, (%rdi) => r7+8 [cfa-8] r6+0\nmov %rbp, 8(%rdi)\nmov (%rsi), %rsp => r7+8 [cfa-8] r6+0
         mov 8(%rsi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
 }
+# M-profile: the CFI of a naked function says nothing of the MSP that it sets. PSP need not be SP, as in a handler.
+MSP = {"thumb": """ldr r0, [r0] => r13+0 r14+0 FP+0\nldr r0, [r0]\nmsr msp, r0\ncpsie i => none\nsvc 0\nbx lr
+    .cfi_endproc\n.type g, %function\ng: .cfi_startproc
+    ldr r0, [r0] => r13+0 r14+0 FP+0\nmsr psp, r0\nisb\nbx lr"""}
+
 # SP is moved to another stack, by an address, from memory or from a table, and is rounded or moved there by a number
 # that is not known: it is no more what CFI says than before. What saves the old SP gives it back.
 ROUNDED = {
@@ -753,7 +758,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "a jump to what was pushed": PUSHED, "a thunk that also returns": PUSHED_OR_NOT,
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
-         "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "a jump out of the frame": LEFT,
+         "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
+         "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
          "SP moved if a flag is set": ONE_WAY_SP, "a frame taken off if a flag is set": ONE_WAY_POP,

@@ -872,7 +872,7 @@ FAULTS = {
         ("{\"uqi\", 1, CODE_ENTRY_SHIFT}", "{\"uqi\", 1, 0}"),
         ("strncmp(symbol->name, before, sizeof before - 1) != 0", "true"),
         ("(uint32_t)(j1 == s) << 23", "(uint32_t)j1 << 23"),
-        ("special == 8 || special == 9 || special == 0x14 || special == 0x18", "false"),
+        ("special == 8)", "false)"), ("special == 9 || special == 0x14 || special == 0x18", "false"),
         ("code_replace(fact, reg_at(word, 8));\n    } else if ((word & 0xfff0f000) == 0xf7f0a000)",
          ";\n    } else if ((word & 0xfff0f000) == 0xf7f0a000)"),
         ("code_scaled(fact, CODE_TARGET, PC, CODE_TARGET, CODE_ENTRY_SHIFT);", ";"),
