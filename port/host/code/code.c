@@ -3063,10 +3063,13 @@ static void put_popped(struct code_unit *unit, uint32_t popped)
     unit->popped = popped;
 }
 
-/* The unit returns by FACT with SP: notes how much it takes off the stack. */
+/* The unit returns by FACT with SP: notes how much it takes off the stack. A jump that returns has taken the address
+ * off before. */
 static void note_popped(struct run *r, const struct code_value *sp, const struct code_fact *fact)
 {
-    const int64_t moved = sp->k - r->code->cpu->sp_at_entry + fact->pops;
+    const struct code_cpu *cpu = r->code->cpu;
+    const int64_t at = cpu->link || fact->flow != CODE_AWAY ? cpu->sp_at_entry : cpu->sp_at_entry + cpu->word;
+    const int64_t moved = sp->k - at + fact->pops;
     uint32_t popped = POPPED_MIXED;
 
     if (sp->base == BASE_CFA && moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
@@ -3132,6 +3135,19 @@ static void note_kept(struct code_unit *unit)
     unit->keeps_fp = true;
 }
 
+/* x86: whether FACT, which returns with STATE, leaves SP above where a return alone would: arguments have been taken
+ * off the stack. A return to what is not known to be the caller may be a jump. */
+static bool has_popped(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (cpu->link || sp->base != BASE_CFA)
+        return false;
+    if (fact->flow == CODE_AWAY)
+        return sp->k > cpu->sp_at_entry + cpu->word;
+    return sp->k > cpu->sp_at_entry && load(state, sp, 0).base == BASE_RETURN;
+}
+
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -3144,7 +3160,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     code_entry(cpu, &entry);
     end_switch(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
-    if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
+    if (fact->odd || has_popped(cpu, state, fact) ||
+        (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
         r->unit->changed |= !r->unit->odd;
         r->unit->odd = true;
@@ -3584,6 +3601,35 @@ static void jump_through(struct run *r, struct code_state *state, struct code_fa
     fact->flow = CODE_AWAY;
 }
 
+/* x86: where the return address is off the stack, FACT jumps to code that returns there. So gcc does what otherwise
+ * `ret n` does (-mfunction-return=thunk: `jmp __x86_return_thunk_ecx`): the unit returns with STATE. */
+static void return_through(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code *code = r->code;
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_fact back = {.flow = CODE_RETURN};
+    struct code_fact next;
+    struct code_state there;
+    uint64_t pc = fact->target;
+
+    if (cpu->link || fact->flow != CODE_JUMP || state->reg[cpu->sp].base != BASE_CFA ||
+        state->reg[cpu->sp].k <= cpu->sp_at_entry || code_unit_at(code, pc) == r->unit || !fact_at(code, pc, &next))
+        return;
+    copy_state(&there, state);
+    if (next.flow == CODE_AWAY) {
+        code_step(cpu, &there, &next);
+        if (there.reg[CODE_TARGET].base == BASE_RETURN)
+            returns(r, &there, &next);
+        return;
+    }
+    if (code_detour(code, &next, pc + next.size) == DETOUR_JUMPS) {
+        push_address(cpu, &there, pc + next.size);
+        pc = next.target;
+    }
+    if (follow_to_return(code, &there, pc) && load(&there, &there.reg[cpu->sp], 0).base == BASE_RETURN)
+        returns(r, &there, &back);
+}
+
 /* STATE comes to the target of FACT. */
 static void branch(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -3602,6 +3648,7 @@ static void branch(struct run *r, const struct code_state *state, const struct c
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
     jump_through(r, state, fact);
+    return_through(r, state, fact);
     if (fact->flow != CODE_NEXT && fact->flow != CODE_CALL)
         note_end(r, state);
     if (fact->flow == CODE_JUMP && tail_calls(r, state, fact))

@@ -535,15 +535,46 @@ static void pop(const struct decoder *d, struct code_fact *fact)
 {
     const operand_t *to = d->insn.operand_count_visible > 0 ? &d->op[0] : NULL; /* not of the flags */
     const uint8_t sp = d->mode->sp, reg = to != NULL ? whole(d, to) : (uint8_t)CODE_NONE;
+    const bool is_word = to != NULL && is_memory(to) && stack_bytes(d) == d->mode->word;
+    uint8_t base;
+    int64_t k;
 
     if (reg != CODE_NONE)
         code_add(fact, CODE_LOAD, reg, reg, sp, 0);
+    if (is_word)
+        code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, sp, 0);
     if (reg != sp)
         code_add(fact, CODE_SET, sp, 0, sp, stack_bytes(d));
-    if (to != NULL && is_memory(to))
+    if (is_word) {
+        address(d, to, &base, &k);
+        code_add(fact, CODE_STORE, CODE_TARGET, CODE_TARGET, base, k);
+    } else if (to != NULL && is_memory(to)) {
         write_to(d, fact, to);
+    }
     if (to != NULL && is_register(to) && reg == CODE_NONE)
         change(d, fact, to->reg.value);
+}
+
+/* Two words: CODE_TARGET keeps the first one meanwhile. */
+static bool exchange(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *to = &d->op[0];
+    const uint8_t reg = whole(d, &d->op[1]), other = whole(d, to);
+    uint8_t base;
+    int64_t k;
+
+    if (reg == CODE_NONE || (other == CODE_NONE && !is_memory(to)))
+        return false;
+    if (is_memory(to)) {
+        address(d, to, &base, &k);
+        code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, base, k);
+        code_add(fact, CODE_STORE, reg, reg, base, k);
+    } else {
+        code_add(fact, CODE_SET, CODE_TARGET, 0, other, 0);
+        code_add(fact, CODE_SET, other, 0, reg, 0);
+    }
+    code_add(fact, CODE_SET, reg, 0, CODE_TARGET, 0);
+    return true;
 }
 
 static bool leave(const struct decoder *d, struct code_fact *fact)
@@ -647,6 +678,8 @@ static bool known(const struct decoder *d, struct code_fact *fact)
         return leave(d, fact);
     case ZYDIS_MNEMONIC_ENTER:
         return enter(d, fact);
+    case ZYDIS_MNEMONIC_XCHG:
+        return exchange(d, fact);
     case ZYDIS_MNEMONIC_LEA:
         return shift_address(d, fact) || move(d, fact, true);
     case ZYDIS_MNEMONIC_MOVZX:

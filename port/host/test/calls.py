@@ -192,11 +192,11 @@ LOST_WORD = {
 }
 # What may have written the word, or has added to it (a return over data behind the call), is believed to be what CFI
 # says. What writes what was there already keeps it, as a barrier does.
-LOST_BY = {"x86_64": ("movq $_start, (%rsp)", "xorq %r11, (%rsp)", "notq (%rsp)", "xchg %rax, (%rsp)",
+LOST_BY = {"x86_64": ("movq $_start, (%rsp)", "xorq %r11, (%rsp)", "notq (%rsp)", "xchg %rax, (%rsp)\nmov %rdx, %rax",
                       "movups %xmm0, -8(%rsp)", "movl $5, 4(%rsp)", "movq %xmm0, (%rsp)", "movb %al, 7(%rsp)",
                       "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)"),
-           "i386": ("movl $_start, (%esp)", "xorl %eax, (%esp)", "negl %eax\nnotl (%esp)", "xchg %eax, (%esp)",
-                    "movw $5, 2(%esp)", "orl $1, (%esp)")}
+           "i386": ("movl $_start, (%esp)", "xorl %eax, (%esp)", "negl %eax\nnotl (%esp)",
+                    "xchg %eax, (%esp)\nxor %eax, %eax", "movw $5, 2(%esp)", "orl $1, (%esp)")}
 KEPT_BY = {"x86_64": ("lock orq $0, (%rsp)", "lock addl $0, (%rsp)", "xorb $0, 7(%rsp)", "andq $-1, (%rsp)",
                       "subq $0, (%rsp)", "addq $5, (%rsp)", "incq (%rsp)", "cmpxchg %rcx, (%rsp)",
                       "movq $_start, -8(%rsp)", "rep stosb"),
@@ -825,7 +825,8 @@ def of_bits(cpu, text):
     if cpu == "x86_64":
         return text
     text = re.sub(r"(\d+)\(", lambda found: "%d(" % (int(found.group(1)) // 2), text)
-    text = text.replace("insl", "insw").replace("iretq", "iretl")
+    for old, new in (("insl", "insw"), ("iretq", "iretl"), ("add $8", "add $4"), ("ret $8", "ret $4")):
+        text = text.replace(old, new)
     return re.sub(r"(stos|movs|scas|cmps|lods)q", r"\1l", text).replace("%r", "%e")
 
 
@@ -868,6 +869,27 @@ def alone(cpu, text, leaf=None):
         pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
         row = found.get(where["at%d" % i], "none")
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
+
+
+# Code alone: functions that take an argument off the stack by other ways than `ret n`, as gcc does with
+# -mfunction-return, and as assembly does. Behind the call SP is higher.
+TAKES = (
+    "pop %rcx\nadd $8, %rsp\njmp *%rcx", "pop %rcx\npop %rdx\npush %rcx\nret", "pop (%rsp)\nret",
+    "pop %rcx\nxchg %rcx, (%rsp)\nret", "mov (%rsp), %rcx\nmov %rcx, 8(%rsp)\nadd $8, %rsp\nret",
+    "test %eax, %eax\nje 1f\nret $8\n1: pop %rcx\nadd $8, %rsp\njmp *%rcx",
+    "pop %rcx\nlea 8(%rsp), %rsp\njmp h\n.type h, %function\nh: call 1f\n2: pause\njmp 2b\n1: mov %rcx, (%rsp)\nret",
+    "pop %rcx\npop %rdx\njmp h\n.type h, %function\nh: jmp *%rcx",
+    "pop %rcx\npop %rdx\njmp h\n.type h, %function\nh: push %rcx\nret")
+# And such as do not, or not always.
+TAKES_NONE = ("pop %rcx\njmp *%rcx", "pop %rcx\npush %rcx\nret", "xchg %rcx, (%rsp)\nxchg %rcx, (%rsp)\nret")
+TAKES_SOMETIMES = ("test %eax, %eax\nje 1f\npop %rcx\nadd $8, %rsp\njmp *%rcx\n1: ret",)
+
+
+def takes(cpu, body, row):
+    sizes = (8, "r7+24 [cfa-8] r6+0") if cpu == "x86_64" else (4, "r4+12 [cfa-4] r5+0")
+    row = "none" if row is None else sizes[1].replace("24", str(24 - row)).replace("+12", "+%d" % (12 - row // 2))
+    text = "push %%rbx\npush $1\ncall g => %s\nnop => %s\n1: jmp 1b\n.type g, %%function\ng: %s" % (sizes[1], row, body)
+    alone(cpu, of_bits(cpu, text))
 
 
 # Code alone: a piece that comes back by t0. The function in front of it falls into it (glibc's __syscall_error), and
@@ -1284,6 +1306,11 @@ def main():
                      tables[kind][0].replace("INDEX", way))
     for how, text in POPPED.items():
         test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
+    for cpu in LOST_BY:
+        for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
+            for body in bodies:
+                test("%s: code alone: a callee takes an argument off the stack, or not: %s" % (
+                    cpu, body.replace("\n", "; ")), takes, cpu, body, popped)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
         test("%s: code alone: many switches, each behind another one" % cpu, branches, cpu, 100)

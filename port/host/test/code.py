@@ -345,7 +345,8 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
 
 # Each of these writes the register.
 X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: rep insb | rdi: rep stosb | rdi: repe cmpsb |
-    rsi: repe cmpsb | rdi: repne scasb | rsi: rep lodsb | rsi: rep outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
+    rsi: repe cmpsb | rdi: repne scasb | rsi: rep lodsb | rsi: rep outsb | rdi: rep movsb | rsi: rep movsb |
+    rcx: rep stosb | rcx: loop 1f ; 1: nop |
     rax: .byte 0x66, 0xf2, 0x48, 0x0f, 0x2d, 0xc0 | rax: cvttss2si %xmm0, %rax | rax: xbegin 1f ; 1: nop |
     rbx: cpuid | rdx: rdtscp | rdx: cmpxchg8b (%rdi) | rax: cmpxchg %rdi, (%rdi) | rax: lahf | rax: xlat |
     rbx: mulx %rax, %rcx, %rbx | rcx: mulx %rax, %rcx, %rbx | rax: pextrq $0, %xmm0, %rax | rdx: rdsspq %rdx |

@@ -165,10 +165,10 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
         if (top->piece && m->regs.r[m->cpu->abi.fp] != top->fp)
             shadow->fault = "a piece of a function leaves an FP that its callee does not";
         shadow->count--;
+    } else if (!m->cpu->abi.link && shadow->count > 1 && sp >= top->sp && is_return_to(m, top - 1)) {
+        shadow->count -= 2;
     } else if (sp == top->sp && is_jump_out(m, image, before)) {
         shadow->count--;
-    } else if (!m->cpu->abi.link && shadow->count > 1 && sp > top->sp && is_return_to(m, top - 1)) {
-        shadow->count -= 2;
     }
 }
 
@@ -179,6 +179,18 @@ static bool is_piece(const struct machine *m, const struct binary *image, const 
 
     return from != NULL && to != NULL && from != to && to->start == m->regs.pc &&
            begins_with(from->name, "OUTLINED_");
+}
+
+/* Whether the function that is to return to ENTRY has taken arguments off the stack, and a register keeps where it
+ * returns to. */
+static bool keeps_return(const struct machine *m, const struct entry *e)
+{
+    unsigned i;
+
+    for (i = 0; i < 32 && !m->cpu->abi.link && m->regs.r[m->cpu->abi.sp] - e->sp < 256; i++)
+        if (m->regs.r[i] == e->pc)
+            return true;
+    return false;
 }
 
 static void signal_return(struct shadow *shadow, const struct machine *m)
@@ -205,7 +217,8 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *
     else if (kind == SIGRETURN)
         signal_return(shadow, m);
     top = top_of(shadow);
-    if (kind == PLAIN && top != NULL && !top->interrupted && m->regs.r[m->cpu->abi.sp] > top->sp)
+    if (kind == PLAIN && top != NULL && !top->interrupted && m->regs.r[m->cpu->abi.sp] > top->sp &&
+        !keeps_return(m, top))
         abandon(shadow, m);
     else if (kind == PLAIN && top != NULL && !top->interrupted && is_piece(m, image, before)) {
         top->fp = m->regs.r[m->cpu->abi.fp];

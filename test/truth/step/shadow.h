@@ -7,7 +7,8 @@
  *   call            pushes an entry: the return address (link register, or the word at the new SP), and SP and FP
  *                   as they were at the call, which are what the caller has again after the return.
  *   return          an INDIRECT branch that lands on the top entry's address with the top entry's SP pops it. It
- *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher.
+ *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher; so
+ *                   does code that pops the address into a register, moves SP up and jumps there.
  *   tail call       a branch that does neither leaves the chain as it is: the callee returns for its caller.
  *   outlined        a tail call by a piece of the caller that clang has made a function of, OUTLINED_...: what the
  *                   piece has done to FP is the caller's, so FP is what it is at the tail call. The machine must say
