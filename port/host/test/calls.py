@@ -380,6 +380,18 @@ MSP = {"thumb": """ldr r0, [r0] => r13+0 r14+0 FP+0\nldr r0, [r0]\nmsr msp, r0\n
     .cfi_endproc\n.type g, %function\ng: .cfi_startproc
     ldr r0, [r0] => r13+0 r14+0 FP+0\nmsr psp, r0\nisb\nbx lr"""}
 
+# A function whose CFI says nothing begins on a stack whose address is a number: what it calls returns to it, and behind
+# it is nobody.
+NUMBERED = {
+    "x86_64": "mov $0x80000, %esp => r7+8 [cfa-8] r6+0\ncall leaf => none\n1: hlt\njmp 1b",
+    "i386": "mov $0x80000, %esp => r4+4 [cfa-4] r5+0\ncall leaf => none\n1: hlt\njmp 1b",
+    "aarch64": "mov x1, #0x40080000 => r31+0 r30+0 r29+0\nmov sp, x1\nbl leaf => none\nb .",
+    "riscv64": "lui sp, 0x80080 => r2+0 r1+0 r8+0\njal leaf => none\n1: j 1b",
+    "riscv32": "lui sp, 0x80080 => r2+0 r1+0 r8+0\njal leaf => none\n1: j 1b",
+    "s390x": "lghi %r15, 0x7f60 => r15+160 r14+0 r11+0\nbrasl %r14, leaf => none\nj .",
+    "arm": "mov sp, #0x80000 => r13+0 r14+0 FP+0\nbl leaf => none\nb .",
+    "thumb": "mov r0, #0x80000 => r13+0 r14+0 FP+0\nmov sp, r0\nbl leaf => none\nb ."}
+
 # SP is moved to another stack, by an address, from memory or from a table, and is rounded or moved there by a number
 # that is not known: it is no more what CFI says than before. What saves the old SP gives it back.
 ROUNDED = {
@@ -759,6 +771,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
+         "another stack by a number": NUMBERED,
          "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,
