@@ -1472,7 +1472,7 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
 {
     const char *why;
 
-    if (ends->exits && is_kind(code, unit->start, CODE_SYSCALL))
+    if (ends->exits && (unit->says_nothing || is_kind(code, unit->start, CODE_SYSCALL)))
         return true;
     if (ends->hands_back && !ends->resumes_ill)
         return false;

@@ -240,7 +240,7 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
 
     if (sp->base == BASE_CFA || sp->base == BASE_ALIGNED || j->cfa == CONFIRMED)
         return j->cfa == REFUTED || j->ra == REFUTED || j->fp == REFUTED;
-    return (code_is_gone(sp) || (sp->base == BASE_NUMBER && j->cfa != CORRECTED)) &&
+    return (code_is_gone(sp) || ((sp->base == BASE_NUMBER || sp->base >= BASE_RETURN) && j->cfa != CORRECTED)) &&
            row->cfa.control >> RULE_NUMBER == cpu->sp &&
            ((j->ra == CONFIRMED && is_register(&row->ra)) || (j->fp == CONFIRMED && is_register(&row->fp)));
 }

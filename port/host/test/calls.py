@@ -392,6 +392,17 @@ NUMBERED = {
     "arm": "mov sp, #0x80000 => r13+0 r14+0 FP+0\nbl leaf => none\nb .",
     "thumb": "mov r0, #0x80000 => r13+0 r14+0 FP+0\nmov sp, r0\nbl leaf => none\nb ."}
 
+# Assembly without CFI takes its caller's frame off, by the caller's FP.
+CALLERS = {
+    "x86_64": "mov %rbp, %rsp => r7+8 [cfa-8] r6+0\npop %rbp => none\nret => r7+8 [cfa-8] r6+0",
+    "i386": "mov %ebp, %esp => r4+4 [cfa-4] r5+0\npop %ebp => none\nret => r4+4 [cfa-4] r5+0",
+    "aarch64": "mov sp, x29 => r31+0 r30+0 r29+0\nldp x29, x30, [sp], #16 => none\nret",
+    "riscv64": "addi sp, s0, -32 => r2+0 r1+0 r8+0\nld ra, 24(sp) => none\nld s0, 16(sp)\naddi sp, sp, 32\nret",
+    "riscv32": "addi sp, s0, -32 => r2+0 r1+0 r8+0\nlw ra, 28(sp) => none\nlw s0, 24(sp)\naddi sp, sp, 32\nret",
+    "s390x": "lgr %r15, %r11 => r15+160 r14+0 r11+0\nlmg %r11, %r15, 248(%r15) => none\nbr %r14",
+    "arm": "mov sp, fp => r13+0 r14+0 FP+0\nldm sp!, {fp, lr} => none\nbx lr",
+    "thumb": "mov sp, r7 => r13+0 r14+0 FP+0\npop {r7, pc} => none"}
+
 # SP is moved to another stack, by an address, from memory or from a table, and is rounded or moved there by a number
 # that is not known: it is no more what CFI says than before. What saves the old SP gives it back.
 ROUNDED = {
@@ -771,7 +782,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
-         "another stack by a number": NUMBERED,
+         "another stack by a number": NUMBERED, "the caller's frame taken off": CALLERS,
          "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
          "a rule that is left standing": STANDING, "SP that may have been changed": HARDENED,

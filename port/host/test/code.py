@@ -1446,6 +1446,21 @@ def naked(cpu):
         must("is not used" not in said, said)
 
 
+# Both go on in a program; the second one is called.
+SYSTEM = {"system": """swapgs\nmov %rsp, %gs:16\nmov %gs:8, %rsp\npush %rcx\npush %r11\npush %rbp\ncall handler
+              pop %rbp\npop %r11\npop %rcx\nmov %gs:16, %rsp\nswapgs\nsysretq""",
+          "enters": "mov %rdi, %rcx\nmov %rsi, %rsp\nmov $0x202, %r11\nsysretq",
+          "handler": "ret", "caller": "call enters\nret"}
+
+
+def naked_system():
+    """CFI that says nothing is not believed of an entry of `syscall`, also where nothing shows that it is one."""
+    image = naked_image("x86_64", SYSTEM, True)
+    said, rows, where = gen("-v", "--size", image)[1], table("x86_64", image), addresses("x86_64", image)
+    must(re.findall(r"(\w+) \(0x\w+\) has no rows: its CFI says that it is called", said) == ["system"], said)
+    must(rows.get(where["system"], ("none",))[0] == "none" and rows[where["enters"]][0] == "sp+8", str(rows))
+
+
 # CFI that describes the entries' frames, as of functions that are called.
 PROLOGUES = {"x86_64": {"plain": 8, "failed": 8, "common": 8, "enter": 8},
              "i386": {"plain": 4, "failed": 4, "common": 32, "enter": 4},
@@ -2760,6 +2775,7 @@ def test_trust():
         test("%s headers and padding are no code" % cpu, code_alone, cpu)
     for cpu in AT_ZERO:
         test("%s code at 0 beside debug sections" % cpu, at_zero, cpu)
+    test("x86_64 sysretq, and CFI that says nothing", naked_system)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     for name in OTHER_MODES:
         test("code of other modes: " + name, other_modes, name)
