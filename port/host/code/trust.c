@@ -232,7 +232,8 @@ static bool is_register(const struct sfu_rule *rule)
 }
 
 /* Whether a row of which J judges the rules mixes this function's frame with something else. Where SP is on another
- * stack, all of its rules may be right for that: so a switch of threads begins. Then none may be of this frame. */
+ * stack, all of its rules may be right for that: so a switch of threads begins. Then none may be of this frame, and a
+ * call has left its own return address for no other thread. */
 static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state, const struct cfi_row *row,
                      const struct judgement *j)
 {
@@ -240,6 +241,9 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
 
     if (sp->base == BASE_CFA || sp->base == BASE_ALIGNED || j->cfa == CONFIRMED)
         return j->cfa == REFUTED || j->ra == REFUTED || j->fp == REFUTED;
+    if (sp->base == BASE_UNKNOWN && !code_is_gone(sp) && state->has_called && is_register(&row->ra) &&
+        j->ra == REFUTED)
+        return true;
     return (code_is_gone(sp) || ((sp->base == BASE_NUMBER || sp->base >= BASE_RETURN) && j->cfa != CORRECTED)) &&
            row->cfa.control >> RULE_NUMBER == cpu->sp &&
            ((j->ra == CONFIRMED && is_register(&row->ra)) || (j->fp == CONFIRMED && is_register(&row->fp)));

@@ -378,7 +378,9 @@ SWITCH = {
 # M-profile: the CFI of a naked function says nothing of the MSP that it sets. PSP need not be SP, as in a handler.
 MSP = {"thumb": """ldr r0, [r0] => r13+0 r14+0 FP+0\nldr r0, [r0]\nmsr msp, r0\ncpsie i => none\nsvc 0\nbx lr
     .cfi_endproc\n.type g, %function\ng: .cfi_startproc
-    ldr r0, [r0] => r13+0 r14+0 FP+0\nmsr psp, r0\nisb\nbx lr"""}
+    ldr r0, [r0] => r13+0 r14+0 FP+0\nmsr psp, r0\nisb\nbx lr
+    .cfi_endproc\n.type h, %function\nh: .cfi_startproc
+    msr psp, r0 => r13+0 r14+0 FP+0\nmovs r0, #2\nmsr control, r0\nisb\npush {r4, lr}\nbl leaf\nb . => none"""}
 
 # A function whose CFI says nothing begins on a stack whose address is a number: what it calls returns to it, and behind
 # it is nobody.
