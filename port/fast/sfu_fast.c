@@ -284,7 +284,7 @@ INLINE unsigned scan(const struct rows *rows, uint32_t offset, unsigned size, co
 /* A region of code that the cache has a number for. */
 struct region {
     uint64_t behind; /* 1 above its low end */
-    uint64_t mix;    /* what its PCs are multiplied by, shifted so that the upper bits are the place */
+    uint64_t turn;   /* what is added to the product that the places of its PCs are the upper bits of */
     uint32_t tag;    /* its number, where tags have it */
 };
 
@@ -298,7 +298,7 @@ struct trace {
     unsigned shift;                      /* of the cache */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
     uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
-    struct region region, other;         /* that it is asked about: the one that was met last; one from before */
+    struct region region, other;         /* that it is asked about: the walker's first one; any other */
     uint32_t misses;                     /* of the cache, since the short way began */
     const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
     struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
@@ -571,9 +571,10 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
  * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set. The
  * odd number is 2^n times the golden ratio's fraction, whose multiples are spread evenly, so that call sites at equal
- * distances are, too; and in each region it is multiplied by another small number. The product's lower PC_BITS bits
- * follow from the same bits of the place, since carries move upwards only. And what an odd number has multiplied can be
- * undone. So set and tag together tell the PC.
+ * distances are, too. The product's lower PC_BITS bits follow from the same bits of the place, since carries move
+ * upwards only. And what an odd number has multiplied can be undone. So set and tag together tell the PC. In each
+ * region but the first, a number of its own is added to the product, so that code that is laid out alike in two regions
+ * does not take the same places. Nothing is added in the first, where most code is: the CPU would wait for it.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -657,17 +658,28 @@ INLINE uint64_t reach_of(uint64_t mask)
     return (mask + 1) / WAYS << PC_BITS;
 }
 
-/* How many bits of an address are above those of its place in its region. */
-INLINE unsigned bits_above(const struct sfu_fast *fast)
+/* How many bits of an address are above those of its place in its region, in a cache with SHIFT. */
+INLINE unsigned bits_above(unsigned shift)
 {
-    return fast->shift - (PC_BITS - WAY_BITS);
+    return shift - (PC_BITS - WAY_BITS);
 }
 
-/* What PCs of the region with number I are multiplied by: odd, and another number for each region, so that code that is
- * laid out alike in two regions does not take the same places. */
-INLINE uint64_t multiplier(const struct sfu_fast *fast, uint64_t i)
+/* What places in a region are multiplied by; and the same, shifted so that the upper bits of the product are the number
+ * of an entry. */
+INLINE uint64_t multiplier(unsigned shift)
 {
-    return (MIX >> bits_above(fast) | 1) * (2 * i + 1);
+    return MIX >> bits_above(shift) | 1;
+}
+
+INLINE uint64_t mix_of(unsigned shift)
+{
+    return multiplier(shift) << bits_above(shift);
+}
+
+/* What is added to products of PCs in the region whose low end is in front of BEHIND. FIRST: the same of the first. */
+INLINE uint64_t turn_of(uint64_t behind, uint64_t first)
+{
+    return (behind - first) * MIX;
 }
 
 /* The number that undoes a multiplication by ODD, modulo 2^64: each pass gets twice as many of its lowest bits right,
@@ -682,25 +694,29 @@ INLINE uint64_t inverse(uint64_t odd)
     return x;
 }
 
-/* The number of X by a multiplier, which may be shifted to the left; and X of that by ODD. */
+/* The product of X and a multiplier, which may be shifted to the left; and X of the product of X and ODD. */
 INLINE uint64_t mixed(uint64_t x, uint64_t by)
 {
     return x * by;
 }
 
-INLINE uint64_t unmixed(uint64_t number, uint64_t odd)
+INLINE uint64_t unmixed(uint64_t product, uint64_t odd)
 {
-    return number * inverse(odd);
+    return product * inverse(odd);
 }
 
-/* The lookup PC that ENTRY, at PLACE, is for: of its number, the place has the set, and the tag tells what is below. */
+/* The lookup PC that ENTRY, at PLACE, is for: of its product, PLACE has the set, and the tag tells what is below. */
 INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
 {
-    const uint64_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1), odd = multiplier(fast, region);
-    const uint64_t lowest = mixed(entry >> (SAYS_BITS + REGION_BITS), odd) & ((1 << PC_BITS) - 1);
-    const uint64_t behind = unmixed(place >> WAY_BITS << PC_BITS | lowest, odd);
+    const unsigned above = bits_above(fast->shift);
+    const uint64_t odd = multiplier(fast->shift), below_set = ((uint64_t)1 << (fast->shift + WAY_BITS)) - 1;
+    const uint64_t region = fast->regions[entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)];
+    const uint64_t turn = turn_of(region, fast->regions[fast->met[0]]);
+    const uint64_t below = (mixed(entry >> (SAYS_BITS + REGION_BITS), odd) << above) + turn;
+    const uint64_t product = (place << fast->shift & ~below_set) | (below & below_set);
+    const uint64_t behind = unmixed((product - turn) >> above, odd);
 
-    return fast->regions[region] - 1 + ((behind - 1) & (fast->reach - 1));
+    return region - 1 + ((behind - 1) & (fast->reach - 1));
 }
 
 /* Takes out the entries of those PCs from LOW to LAST. */
@@ -753,11 +769,11 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes REGION the one with number I of FAST, BEHIND its low end. */
-INLINE void set_region(const struct sfu_fast *fast, struct region *region, uint64_t behind, uint64_t i)
+/* Makes REGION the one with number I, whose low end is in front of BEHIND. FIRST: as turn_of says. */
+INLINE void set_region(struct region *region, uint64_t behind, uint64_t first, uint64_t i)
 {
     region->behind = behind;
-    region->mix = multiplier(fast, i) << bits_above(fast);
+    region->turn = turn_of(behind, first);
     region->tag = (uint32_t)i << SAYS_BITS;
 }
 
@@ -790,39 +806,34 @@ INLINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsigned *
     return false;
 }
 
-/* Makes the region of PC that of the trace, and the one before its other. Returns false if it has no number. */
-OUT_OF_LINE bool enter_region(struct trace *v, uint64_t pc)
+/* Gives the trace the two regions that were met first: most code is in them. Returns false if there is none. */
+INLINE bool enter_first(struct trace *v)
 {
     const struct sfu_fast *fast = v->fast;
-    const uint64_t behind = behind_low(fast, pc);
-    unsigned number;
+    const uint32_t count = __atomic_load_n(&fast->num_regions, __ATOMIC_ACQUIRE);
+    uint64_t behind;
+    uint32_t second;
 
-    if (!find_region(fast, behind, &number))
+    if (count == 0)
         return false;
-    if (UNLIKELY(v->reach == 0)) {
-        set_region(fast, &v->region, behind, number);
-        v->reach = fast->reach;
-    }
-    v->other.behind = v->region.behind;
-    v->other.mix = v->region.mix;
-    v->other.tag = v->region.tag;
-    set_region(fast, &v->region, behind, number);
+    behind = __atomic_load_n(&fast->regions[fast->met[0]], __ATOMIC_RELAXED);
+    second = fast->met[count > 1];
+    v->reach = fast->reach;
+    set_region(&v->region, behind, behind, fast->met[0]);
+    set_region(&v->other, __atomic_load_n(&fast->regions[second], __ATOMIC_RELAXED), behind, second);
     return true;
 }
 
-/* Gives the trace the two regions that were met first: most code is in them. */
-INLINE void enter_first(struct trace *v)
+/* Makes the region of PC the trace's other one. Returns false if it has no number. */
+INLINE bool enter_region(struct trace *v, uint64_t pc)
 {
-    const uint32_t count = __atomic_load_n(&v->fast->num_regions, __ATOMIC_ACQUIRE);
-    uint32_t first, second;
+    const uint64_t behind = behind_low(v->fast, pc);
+    unsigned number;
 
-    if (count == 0)
-        return;
-    first = v->fast->met[0];
-    second = v->fast->met[count > 1];
-    v->reach = v->fast->reach;
-    set_region(v->fast, &v->region, __atomic_load_n(&v->fast->regions[first], __ATOMIC_RELAXED), first);
-    set_region(v->fast, &v->other, __atomic_load_n(&v->fast->regions[second], __ATOMIC_RELAXED), second);
+    if (!find_region(v->fast, behind, &number) || (UNLIKELY(v->reach == 0) && !enter_first(v)))
+        return false;
+    set_region(&v->other, behind, v->region.behind, number);
+    return true;
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -850,7 +861,7 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->window.high = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
-        enter_first(v);
+        (void)enter_first(v);
     }
 }
 
@@ -860,11 +871,21 @@ INLINE bool is_in_region(const struct trace *v, const struct region *region, uin
     return behind - region->behind < v->reach;
 }
 
-/* The entry that is tried first for the PC in front of BEHIND, which is in REGION. Those of one set differ in the
- * lowest bits of their number. */
-INLINE uint64_t place_of(uint64_t behind, const struct region *region, unsigned shift)
+/* The region of V that has PC, or that it enters for PC. NULL: the region of PC has no number. */
+OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t pc)
 {
-    return mixed(behind, region->mix) >> shift;
+    const uint64_t behind = pc + 1;
+
+    if (is_in_region(v, &v->region, behind))
+        return &v->region;
+    return is_in_region(v, &v->other, behind) || enter_region(v, pc) ? &v->other : NULL;
+}
+
+/* The entry that is tried first for the PC in front of BEHIND, which is in a region with TURN. Those of one set differ
+ * in the lowest bits of their number. */
+INLINE uint64_t place_of(uint64_t behind, uint64_t mix, uint64_t turn, unsigned shift)
+{
+    return (mixed(behind, mix) + turn) >> shift;
 }
 
 /* An entry for the PC in front of BEHIND, which is in REGION, less what it says. */
@@ -1035,15 +1056,19 @@ OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
     if (!set_busy(fast))
         return false;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        if (!is_in_region(v, &v->region, behind) && !enter_region(v, pc))
+        const struct region *region = region_of(v, pc);
+
+        if (region == NULL) {
             keep_region(fast, pc, is_outside ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
-        if (is_in_region(v, &v->region, behind) || enter_region(v, pc)) {
+            region = region_of(v, pc);
+        }
+        if (region != NULL) {
             const uint32_t says = keep_rule(fast, rule);
-            const uint64_t place = place_of(behind, &v->region, v->shift);
+            const uint64_t place = place_of(behind, mix_of(v->shift), region->turn, v->shift);
 
             kept = says != EMPTY && (!is_outside || note_outside(fast, place));
             if (kept)
-                put(fast, place, tag_of(behind, &v->region) | says);
+                put(fast, place, tag_of(behind, region) | says);
         }
     }
     clear_busy(fast);
@@ -1088,23 +1113,20 @@ OUT_OF_LINE void exchange(struct sfu_fast *fast, uint64_t first, uint64_t second
     clear_busy(fast);
 }
 
-/* What CACHE, whose places are of SHIFT, has for the lookup PC in front of BEHIND. If that says EMPTY, NOT_FOUND or
- * more: nothing; or the PC's region has no number. */
-INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift, uint64_t behind)
+/* What CACHE, whose places are by MIX and SHIFT, has for the lookup PC in front of BEHIND. If that says EMPTY,
+ * NOT_FOUND or more: nothing; or the PC's region has no number. */
+INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, unsigned shift, uint64_t behind)
 {
     struct found found = {0, NOT_FOUND};
     uint64_t place, i;
     uint32_t tag;
 
     if (LIKELY(is_in_region(v, &v->region, behind))) {
-        place = place_of(behind, &v->region, shift);
+        place = place_of(behind, mix, 0, shift);
         tag = tag_of(behind, &v->region);
-    } else if (LIKELY(is_in_region(v, &v->other, behind))) {
-        place = place_of(behind, &v->other, shift);
+    } else if (LIKELY(is_in_region(v, &v->other, behind)) || enter_region(v, behind - 1)) {
+        place = place_of(behind, mix, v->other.turn, shift);
         tag = tag_of(behind, &v->other);
-    } else if (enter_region(v, behind - 1)) {
-        place = place_of(behind, &v->region, shift);
-        tag = tag_of(behind, &v->region);
     } else {
         return found;
     }
@@ -1131,7 +1153,7 @@ INLINE bool has_place(const struct trace *v, uint64_t behind)
 
     if (!is_in_region(v, region, behind))
         return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < SFU_FAST_REGIONS;
-    place = place_of(behind, region, v->shift);
+    place = place_of(behind, mix_of(v->shift), region->turn, v->shift);
     while (i < WAYS && !is_empty(__atomic_load_n(&cache[place ^ i], __ATOMIC_RELAXED)))
         i++;
     return i < WAYS;
@@ -1386,6 +1408,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
 {
     const uint32_t *const cache = v->cache;
     const unsigned shift = v->shift;
+    const uint64_t mix = cached ? mix_of(shift) : 0;
     const struct sfu_fast_kind *const kinds = v->fast->kinds;
     struct place at;
     struct found found = {0, NOT_FOUND};
@@ -1397,7 +1420,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
         bool applied;
 
         if (cached)
-            found = seek(v, cache, shift, at.behind);
+            found = seek(v, cache, mix, shift, at.behind);
         if (cached && LIKELY(is_short(found.says))) {
             /* the CPU need not wait for what the tag says of the entry; SP is far below 2^64 (suits) */
             const uint64_t words = words_of(found.entry), cfa = at.sp + words * 8;

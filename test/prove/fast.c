@@ -441,44 +441,58 @@ uint64_t any_unmixed(uint64_t number, uint64_t odd)
     return x;
 }
 
-/* Each number by which regions multiply, in a cache of any size, is odd, and undone by its inverse. */
+/* The number by which a cache of any size multiplies is odd, and undone by its inverse. */
 void prove_fast_inverse(void)
 {
     struct sfu_fast fast;
     unsigned bits;
-    uint64_t i;
 
     for (bits = 8; bits < 32; bits++) {
-        fast.shift = 64 - bits;
-        for (i = 0; i < SFU_FAST_REGIONS; i++) {
-            const uint64_t by = multiplier(&fast, i);
+        uint64_t by;
 
-            PROVE(by % 2 == 1 && by * inverse(by) == 1, "the inverse undoes it");
-        }
+        fast.shift = 64 - bits;
+        by = multiplier(fast.shift);
+        PROVE(by % 2 == 1 && by * inverse(by) == 1, "the inverse undoes it");
     }
 }
 
+/* What is added to the products of a region: any number, the same one each time. */
+static uint64_t turn;
+
+uint64_t any_turn(uint64_t behind, uint64_t first);
+uint64_t any_turn(uint64_t behind, uint64_t first)
+{
+    (void)behind;
+    (void)first;
+    return turn;
+}
+
 /* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
- * place for the other. */
+ * place for the other. What is added in two regions may differ. */
 void prove_fast_entry(void)
 {
     struct sfu_fast fast;
     struct region kept_in, wanted_in;
-    uint64_t kept = nondet_u64(), wanted = nondet_u64(), in_region;
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), in_region, mix;
     uint32_t says = nondet_u32(), entry, found, kept_number = nondet_u8(), wanted_number = nondet_u8();
     unsigned i = nondet_u8(), k = nondet_u8();
 
     ASSUME(i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
     ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
     any_cache(&fast);
-    multiplied.left = bits_above(&fast);
+    multiplied.left = bits_above(fast.shift);
     multiplied.known = false;
-    set_region(&fast, &kept_in, nondet_u64(), kept_number);
-    set_region(&fast, &wanted_in, nondet_u64(), wanted_number);
+    mix = mix_of(fast.shift);
+    turn = nondet_u64();
+    set_region(&kept_in, nondet_u64(), nondet_u64(), kept_number);
+    if (wanted_number != kept_number)
+        turn = nondet_u64();
+    set_region(&wanted_in, nondet_u64(), nondet_u64(), wanted_number);
     in_region = fast.reach - 1;
     entry = tag_of(kept, &kept_in) | says;
     found = says_in(entry, tag_of(wanted, &wanted_in));
-    if ((place_of(kept, &kept_in, fast.shift) ^ i) == (place_of(wanted, &wanted_in, fast.shift) ^ k) &&
+    if ((place_of(kept, mix, kept_in.turn, fast.shift) ^ i) ==
+            (place_of(wanted, mix, wanted_in.turn, fast.shift) ^ k) &&
         found < NOT_FOUND) {
         PROVE((kept & in_region) == (wanted & in_region) && kept_number == wanted_number,
               "an entry counts for its own place");
@@ -504,11 +518,15 @@ void prove_fast_pc(void)
 
     ASSUME(i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
     any_cache(&fast);
-    multiplied.left = bits_above(&fast);
+    multiplied.left = bits_above(fast.shift);
     multiplied.known = false;
+    turn = nondet_u64();
+    fast.met[0] = nondet_u8() % SFU_FAST_REGIONS;
+    fast.regions[fast.met[0]] = nondet_u64();
     fast.regions[number] = behind_low(&fast, pc);
-    set_region(&fast, &region, fast.regions[number], number);
-    PROVE(pc_of(&fast, place_of(pc + 1, &region, fast.shift) ^ i, tag_of(pc + 1, &region) | says) == pc,
+    set_region(&region, fast.regions[number], fast.regions[fast.met[0]], number);
+    PROVE(pc_of(&fast, place_of(pc + 1, mix_of(fast.shift), region.turn, fast.shift) ^ i,
+                tag_of(pc + 1, &region) | says) == pc,
           "it tells the PC");
 }
 

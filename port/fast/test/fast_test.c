@@ -840,6 +840,62 @@ static void test_behind_region(void *argument)
     }
 }
 
+static struct sfu_target far_target;
+
+/* Two PCs of S: one lookup, and one entry, if it is not there. */
+static void trace_two(const struct sfu_target *target, const struct stack *s)
+{
+    uint64_t pcs[2];
+    size_t count;
+
+    assert_int_equal(sfu_fast_trace(&fast, target, &s->top, 0, pcs, 2, &count), SFU_OK);
+}
+
+/* Reads a stack, and interrupts the trace that asks by another one, far away. */
+static int read_interrupted(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    trace_two(&far_target, &stacks[1]);
+    return read_stack(ctx, addr, buffer, len);
+}
+
+/* Between the beginning of a trace and its first entry another one may have met the walker's first region. Later traces
+ * find the entries of both, and put none of their own. */
+static void test_first_region(void *argument)
+{
+    enum { EMPTY_ENTRY = 4095 };
+    struct sfu_target target, remote_target;
+    uint64_t seed = 1, pcs[2], window[16];
+    unsigned used = 0, i;
+    size_t count;
+
+    (void)argument;
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    for (i = 0; i < 2; i++) {
+        make_ordinary(&tables[i], i == 0 ? 0x555555600000 : 0x666666600000, FUNCTIONS, 32, 0);
+        make_ordinary_stack(&stacks[i], &seed, &tables[i], 32);
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[i].section), SFU_OK);
+    }
+    sfu_fast_set_cache(&fast, cache, 1024);
+    target.sections = sfu_fast_sections(&fast);
+    target.ctx = &stacks[0];
+    remote_target = far_target = target;
+    target.stack = (struct sfu_stack){stacks[0].bytes, STACK, STACK + STACK_SIZE};
+    far_target.stack = (struct sfu_stack){stacks[1].bytes, STACK, STACK + STACK_SIZE};
+    remote_target.stack = (struct sfu_stack){NULL, STACK, STACK + STACK_SIZE};
+    remote_target.read = read_interrupted;
+    assert_int_equal(
+        sfu_fast_trace_remote(&fast, &remote_target, &stacks[0].top, 0, pcs, 2, &count, window, sizeof window),
+        SFU_OK);
+    assert_int_equal(fast.num_regions, 2);
+    assert_true(fast.regions[fast.met[0]] > 0x600000000000);
+    trace_two(&target, &stacks[0]);
+    trace_two(&far_target, &stacks[1]);
+    for (i = 0; i <= fast.mask; i++)
+        used += fast.cache[i] % (EMPTY_ENTRY + 1) != EMPTY_ENTRY;
+    assert_int_equal(used, 2);
+}
+
 /* ---- Frame records and the cache's capacity ---- */
 
 /* The only row of a function with a frame record, whose CFA is STEP above the record, but 16 on x86_64, whose RA has
@@ -1806,6 +1862,7 @@ static struct {
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
     {"the PC behind a region", test_behind_region, {0}},
+    {"another trace meets the first region", test_first_region, {0}},
     {"regions of no code", test_wild, {0}},
     {"many sections in order, texts unknown", test_many, {.texts = UNKNOWN, .room = MANY}},
     {"many sections in order", test_many, {.texts = EXACT, .room = MANY}},
