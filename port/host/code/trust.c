@@ -288,16 +288,7 @@ static void judge(const struct code_cpu *cpu, const struct view *v, struct cfi_r
     }
 }
 
-/* x86: whether SP is above where the caller has it, as where a function has taken its arguments off the stack and is to
- * return by a register: no walk goes down. */
-static bool is_above(const struct code_cpu *cpu, const struct code_state *state)
-{
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    return !cpu->link && state->caller == CALLER_KNOWN && sp->base == BASE_CFA && sp->k > 0;
-}
-
-/* The row that STATE says, without any CFI. Returns false if a part of it is not known, or no walk could follow it. */
+/* The row that STATE says, without any CFI. Returns false if a part of it is not known. */
 static bool derive(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row)
 {
     bool unused;
@@ -309,7 +300,7 @@ static bool derive(const struct code_cpu *cpu, const struct code_state *state, s
         row->kind = CFI_OUTERMOST;
         return true;
     }
-    return state->caller != CALLER_UNCERTAIN && state->reg[cpu->sp].base != BASE_UNKNOWN && !is_above(cpu, state) &&
+    return state->caller != CALLER_UNCERTAIN && state->reg[cpu->sp].base != BASE_UNKNOWN &&
            find_cfa(cpu, state, &row->cfa) && find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
            find_entry(cpu, state, cpu->fp, false, &row->fp, &unused);
 }

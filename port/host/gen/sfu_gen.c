@@ -352,13 +352,14 @@ static bool returns_fp(struct image *image, uint64_t start, uint64_t end)
 static void say_difference(const struct finding *f)
 {
     const struct name *name = &f->name;
+    const char *accepted = f->inherent ? "; --strict accepts that" : "";
 
     if (name->symbol)
-        fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 ", %" PRIu64 " bytes): %s\n", options.image,
-                printable(name->text), name->offset, name->start, f->bytes, f->what);
+        fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 ", %" PRIu64 " bytes): %s%s\n", options.image,
+                printable(name->text), name->offset, name->start, f->bytes, f->what, accepted);
     else
-        fprintf(stderr, "sfu-gen: %s: %s, %" PRIu64 " bytes: %s\n", options.image, printable(name->text), f->bytes,
-                f->what);
+        fprintf(stderr, "sfu-gen: %s: %s, %" PRIu64 " bytes: %s%s\n", options.image, printable(name->text),
+                f->bytes, f->what, accepted);
 }
 
 /* Says all that has been found; with --quiet only what --strict refuses. Returns how much of it nothing allows. */
@@ -693,6 +694,7 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables->image = &in->image;
     tables->keep_below_sp = options.keep_below_sp;
     tables->keep_faults = options.keep_faults;
+    tables->keep_cfi = options.keep_cfi;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0 && in->cfi.num_fdes == 0 && !options.derive)
         fail_without_cfi(&in->image);
@@ -972,11 +974,10 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
 
 static void note_loss(struct image *image, const struct loss *loss)
 {
-    const bool inherent = returns_fp(image, loss->start, loss->end);
+    const bool thunk = returns_fp(image, loss->start, loss->end);
 
-    note_code(image, loss->start, loss->end,
-              inherent ? "FP has the function's own address already; --strict accepts that" : loss->why);
-    findings[num_findings - 1].inherent = inherent;
+    note_code(image, loss->start, loss->end, thunk ? "FP has the function's own address already" : loss->why);
+    findings[num_findings - 1].inherent = thunk || loss->why == cfi_goes_down || loss->why == cfi_is_above;
 }
 
 static void make(struct input *in)

@@ -229,7 +229,7 @@ static void count_objects(struct lint *lint)
 
 /* What is remarkable in a function's CFI. */
 struct remarks {
-    const struct registers *registers;
+    const struct image *image;
     const char *lost; /* what SFrame cannot say, or NULL */
     bool fp_without_ra;
     bool shadowed; /* a shadow call stack */
@@ -239,13 +239,14 @@ struct remarks {
 /* Whether RULE has another base than SP, FP and the CFA, and is not of the value that register OWN still has. */
 static bool is_flexible(const struct remarks *remarks, const struct sfu_rule *rule, uint32_t own)
 {
+    const struct registers *registers = remarks->image->registers;
     uint32_t reg = rule->control >> RULE_NUMBER;
 
     if (!(rule->control & RULE_REGISTER))
         return false;
     if (rule->control & RULE_DEREFERENCE)
         return true;
-    return reg != remarks->registers->sp && reg != remarks->registers->fp && reg != own;
+    return reg != registers->sp && reg != registers->fp && reg != own;
 }
 
 /* A cfi_row_fn. */
@@ -253,14 +254,14 @@ static void remark(void *ctx, const struct cfi_row *row)
 {
     struct remarks *remarks = ctx;
 
-    if (row->kind == CFI_LOST && remarks->lost == NULL && row->why != NULL)
-        remarks->lost = row->why;
+    if (remarks->lost == NULL)
+        remarks->lost = row->kind == CFI_LOST ? row->why : cfi_leads_nowhere(remarks->image, row);
     if (row->kind == CFI_RULES && row->fp.control & RULE_DEREFERENCE && !(row->ra.control & RULE_DEREFERENCE))
         remarks->fp_without_ra = true;
     remarks->shadowed |= row->shadowed;
     if (row->kind == CFI_RULES)
-        remarks->flexible |= is_flexible(remarks, &row->cfa, remarks->registers->sp) ||
-                             is_flexible(remarks, &row->fp, remarks->registers->fp);
+        remarks->flexible |= is_flexible(remarks, &row->cfa, remarks->image->registers->sp) ||
+                             is_flexible(remarks, &row->fp, remarks->image->registers->fp);
 }
 
 static void set_reason(struct lint_function *f, const char *reason, const char *why)
@@ -273,7 +274,7 @@ static void set_reason(struct lint_function *f, const char *reason, const char *
 static const char *reason_by_code(const struct lint *lint, const struct cfi_span *span, uint64_t pc)
 {
     const struct cfi_span *mended = cfi_span_at(&lint->mended_spans, pc);
-    struct remarks remarks = {lint->image.registers, NULL, false, false, false};
+    struct remarks remarks = {&lint->image, NULL, false, false, false};
 
     if (lint->mended.image == NULL || span->fde == NULL)
         return NULL;
@@ -292,7 +293,7 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
     const char *by_code = reason_by_code(lint, span, pc);
     const struct lint_object *object = &lint->objects[f->object];
     bool is_aarch64 = abi_is_aarch64(lint->image.abi);
-    struct remarks remarks = {lint->image.registers, span->why, false, false, false};
+    struct remarks remarks = {&lint->image, span->why, false, false, false};
 
     if (span->fde != NULL)
         cfi_rows(&lint->cfi, span->fde, remark, &remarks);

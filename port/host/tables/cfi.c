@@ -964,6 +964,25 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
     return a->control == b->control && a->offset == b->offset;
 }
 
+const char cfi_goes_down[] = "the caller's SP would be below SP, where no trace goes on";
+const char cfi_is_above[] = "RA or FP would be above the frame: another context goes on there, not the caller";
+
+const char *cfi_leads_nowhere(const struct image *image, const struct cfi_row *row)
+{
+    const struct registers *registers = image->registers;
+    const struct sfu_rule *cfa = &row->cfa;
+
+    if (row->kind != CFI_RULES || row->trap)
+        return NULL;
+    if (cfa->control == (registers->sp << RULE_NUMBER | RULE_REGISTER) &&
+        cfa->offset < (int32_t)registers->sp_below_cfa)
+        return cfi_goes_down;
+    if (!row->by_code && ((row->ra.control == RULE_DEREFERENCE && row->ra.offset >= 0) ||
+                          (row->fp.control == RULE_DEREFERENCE && row->fp.offset >= 0)))
+        return cfi_is_above;
+    return NULL;
+}
+
 static bool same_cfi_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     if (a->kind != b->kind || a->kind != CFI_RULES)

@@ -125,7 +125,7 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     }
     d.missing = d.code == SFU_E_NO_FDE || d.code == SFU_E_NO_ROW ||
                 (d.code == SFU_OK && got.kind == SFU_ROW_ASK && c->signal);
-    if (d.missing && wanted->kind == CFI_LOST) {
+    if (d.missing && (wanted->kind == CFI_LOST || (!c->signal && cfi_leads_nowhere(c->image, wanted) != NULL))) {
         c->result->lost += d.end - pc;
         return d.end;
     }

@@ -293,11 +293,17 @@ static void build_row(void *ctx, const struct cfi_row *given)
     struct cfi_row row = *given;
     struct made_row next;
     struct function *function;
+    const char *why;
 
     row.start = row.start > b->span->start ? row.start : b->span->start;
     row.end = row.end < b->span->end ? row.end : b->span->end;
     if (row.start >= row.end)
         return;
+    why = b->signal || b->as_is || b->tables->keep_cfi ? NULL : cfi_leads_nowhere(b->tables->image, &row);
+    if (why != NULL) {
+        row.kind = CFI_LOST;
+        row.why = why;
+    }
     if (row.kind == CFI_LOST) {
         add_loss(b->tables, row.start, row.end, row.why);
         close_function(b, row.start);

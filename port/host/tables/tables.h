@@ -50,6 +50,7 @@ struct tables {
     uint64_t kept;      /* bytes of other code that has no CFI, but had rows */
     uint64_t epilogue;  /* with the CFA corrected behind an epilogue without CFI (epilogue_riscv.c) */
     bool keep_faults;   /* an option: leave epilogues as they are */
+    bool keep_cfi;      /* an option: rows are those of the CFI, also where they lead nowhere */
     bool keep_below_sp; /* an option: leave slots below SP as they are */
 };
 

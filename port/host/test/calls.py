@@ -918,6 +918,34 @@ def takes(cpu, body, row):
     alone(cpu, of_bits(cpu, text))
 
 
+# CFI that no trace can go on by: SP would go down, as in padding behind a return that it does not know of (glibc's i386
+# strcasecmp), or FP or RA is where another context has it (longjmp). There are no rows, whoever says so, and sfu-lint
+# lets pass what is made.
+NOWHERE = {
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\npop %ebx => r4+8 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -8\nret\n.cfi_adjust_cfa_offset -4
+        nop => none\nnop => none""",
+    "x86_64": """test %edi, %edi => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset -8\nnop => none
+        .cfi_def_cfa_offset 8\n.cfi_offset 6, 16\nnop => none""",
+    "aarch64": """ret => r31+0 r30+0 r29+0\n.cfi_def_cfa 0, 0\n.cfi_offset 30, 88\n.cfi_offset 29, 80\nnop => none
+        .cfi_def_cfa 31, -16\n.cfi_restore 30\n.cfi_restore 29\nnop => none""",
+    "riscv": """ret => r2+0 r1+0 r8+0\n.cfi_def_cfa 10, 0\n.cfi_offset 1, W\n.cfi_offset 8, 16\nnop => none
+        .cfi_def_cfa 2, -16\n.cfi_restore 1\n.cfi_restore 8\nnop => none""",
+    "s390x": """br %r14 => r15+160 r14+0 r11+0\n.cfi_def_cfa_offset 152\nnopr => none\n.cfi_def_cfa 2, 0
+        .cfi_offset 14, 8\nnopr => none""",
+    "arm": """bx lr => r13+0 r14+0 FP+0\n.cfi_def_cfa 13, -8\nnop => none\n.cfi_def_cfa 0, 0\n.cfi_offset 14, 8
+        nop => none""",
+}
+
+
+def nowhere(cpu, text):
+    image = "%s/nowhere-%s" % (WORK, cpu)
+    for options in ([], ["--small"], ["--derive"], ["--small", "--fp=auto"]):
+        check(cpu, "nowhere", text, *options)
+        run("build/tools/sfu-gen", "-q", "--strict", *options, "--append=" + image + ".out", image)
+        run("build/tools/sfu-lint", "-q", image + ".out")
+
+
 # Code alone: a piece that comes back by t0. The function in front of it falls into it (glibc's __syscall_error), and
 # others call it.
 FALLEN_INTO = ("mv t0, ra\nnop\nnop\nnop", """lui t1, 0xfffff => r2+0 r5+0 r8+0\nbgeu t1, a0, 1f\nneg a0, a0
@@ -1332,6 +1360,9 @@ def main():
                      tables[kind][0].replace("INDEX", way))
     for how, text in POPPED.items():
         test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
+    for cpu in CPUS:
+        text = NOWHERE["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        test("%s: CFI that leads nowhere" % cpu, nowhere, cpu, text)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
             for body in bodies:

@@ -221,7 +221,7 @@ $(HOST)/rows: port/host/test/rows.c sfu.c sfu.h test/lib/file.h
 
 CHECK += host-code-calls
 .PHONY: suite-host-code-calls
-suite-host-code-calls: $(HOST)/rows build/tools/sfu-gen
+suite-host-code-calls: $(HOST)/rows build/tools/sfu-gen build/tools/sfu-lint
 	@test/run.sh host-code-calls python3 port/host/test/calls.py
 
 # CODE_SHARE: images with CFI; by default those of the suites decoders, and libraries of RISC-V.
