@@ -197,6 +197,11 @@ static bool is_space(char c)
     return c == ' ';
 }
 
+static bool is_one_of(char c, const char *list)
+{
+    return c != '\0' && strchr(list, c) != NULL;
+}
+
 static size_t skip_spaces(const struct scan *s, size_t at)
 {
     while (is_space(s->text[at]))
@@ -274,10 +279,28 @@ static size_t skip_tags(const struct scan *s, size_t at)
     return i;
 }
 
+/* Whether the word that ends at AT is the first one, or stands behind a comma, as in a table: "pc,0x8000,sp,0x2000".
+ * In an instruction it does not: "add ebx,0x10". */
+static bool is_cell(const struct scan *s, size_t at)
+{
+    while (at > 0 && text_is_of_a_word(s->text[at - 1]))
+        at--;
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    return at == 0 || is_one_of(s->text[at - 1], ",;:|]");
+}
+
+/* Passes over "at" or "is", which may stand between a name and its number: "ip at 8010a5c2". */
+static size_t skip_verb(const struct scan *s, size_t at)
+{
+    return strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0 ? skip_spaces(s, at + 3)
+                                                                                        : at;
+}
+
 /* Whether what stands at AT may stand between a name and its number. A comma may if 0x follows: "PC,0x8000". */
 static bool is_sign(const struct scan *s, size_t at)
 {
-    return (s->text[at] != '\0' && strchr(":=-.|", s->text[at]) != NULL) || strncmp(s->text + at, ",0x", 3) == 0;
+    return is_one_of(s->text[at], ":=-.|") || (strncmp(s->text + at, ",0x", 3) == 0 && is_cell(s, at));
 }
 
 /* Finds the number of a register behind its name, which ends at AT. SIGN: whether a sign stands between them. It is no
@@ -286,16 +309,20 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
 {
     size_t i = skip_spaces(s, skip_other_name(s, at)), end;
     struct number selector;
+    bool verb;
 
     i += s->text[i] == '"';
     i = skip_value_word(s, i);
+    end = skip_verb(s, i);
+    verb = end > i;
+    i = end;
     end = skip_tags(s, i);
-    *sign = end > i || is_sign(s, i);
+    *sign = verb || end > i || is_sign(s, i);
     if (end > i)
         return take_hex(s, end, n) && fits(s->d, n->value);
-    while (*sign && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
+    while (*sign && !verb && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
         i++;
-    i = skip_spaces(s, i + *sign);
+    i = skip_spaces(s, i + (*sign && !verb));
     i += s->text[i] == '"' || s->text[i] == '`';
     if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
         i = skip_spaces(s, i + 1);
@@ -350,18 +377,64 @@ static bool is_old_epc(const struct dumps *d)
     return d->plain_pc && d->idle <= IDLE_BEHIND;
 }
 
+/* What REG, which may be the PC of an exception, is in this dump: the PC, or no register of a frame. */
+static uint8_t pc_or_other(const struct dumps *d, uint8_t reg)
+{
+    const bool of_level = reg >= FORMAT_ELR_EL1 && reg <= FORMAT_ELR_EL3;
+
+    if (reg != FORMAT_EPC && !of_level)
+        return reg;
+    if (of_level && reg < FORMAT_ELR_EL1 + d->levels.elr - 1)
+        return FORMAT_OTHER;
+    return is_old_epc(d) ? FORMAT_OTHER : REGISTER_PC;
+}
+
+/* Whether VALUE is what the LR of a handler of a Cortex-M is, which does not replace the LR of what was interrupted. */
+static bool is_exc_return(const struct dumps *d, uint64_t value)
+{
+    enum { EXC_RETURN = 0xffffff };
+
+    return d->abi == SFU_THUMB && value >> 8 == EXC_RETURN;
+}
+
+/* A register that aarch64 has for each exception level. */
+static void set_of_level(struct dumps *d, uint8_t reg, uint64_t value)
+{
+    struct levels *l = &d->levels;
+    unsigned used;
+
+    if (reg >= FORMAT_SP_EL0 && reg <= FORMAT_SP_EL3) {
+        l->sp[reg - FORMAT_SP_EL0] = value;
+        l->has_sp[reg - FORMAT_SP_EL0] = true;
+    } else if (reg >= FORMAT_SPSR && reg <= FORMAT_SPSR_EL3) {
+        l->spsr[reg - FORMAT_SPSR] = value;
+        l->has_spsr[reg - FORMAT_SPSR] = true;
+    } else if (reg >= FORMAT_ELR_EL1 && reg <= FORMAT_ELR_EL3) {
+        l->elr = reg - FORMAT_ELR_EL1 + 1u;
+    }
+    used = levels_in_use(l);
+    if (d->dump.has_sp && !d->chosen_sp)
+        return;
+    d->chosen_sp = d->dump.has_sp = used != NO_LEVEL && l->has_sp[used];
+    d->dump.sp = d->chosen_sp ? l->sp[used] : 0;
+}
+
 /* Once PC and SP are known, what is known stays, in lines without the PC: other registers are another thread's, or an
  * SP is that of another stack. */
 static void set_register(struct scan *s, uint8_t reg, uint64_t value)
 {
     struct dumps *d = s->d;
     struct log_dump *dump = &d->dump;
+    uint8_t meant;
 
     s->took = true;
-    if (reg == FORMAT_EPC)
-        reg = is_old_epc(d) ? FORMAT_OTHER : REGISTER_PC;
-    else
-        d->plain_pc = d->plain_pc || reg == REGISTER_PC;
+    d->plain_pc = d->plain_pc || reg == REGISTER_PC;
+    meant = pc_or_other(d, reg);
+    if (meant == REGISTER_PC || reg >= FORMAT_SP_EL0)
+        set_of_level(d, reg, value);
+    reg = meant == FORMAT_RA && is_exc_return(d, value) && dump->has_ra ? (uint8_t)FORMAT_EXC_RETURN : meant;
+    if (reg == FORMAT_SP && d->chosen_sp)
+        d->chosen_sp = dump->has_sp = false;
     if (s->linked) {
         d->has_linked = d->has_linked || reg == REGISTER_PC;
         d->linked = reg == REGISTER_PC ? value : d->linked;
@@ -393,7 +466,7 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     }
 }
 
-/* The end of the word at AT. "r  12" is one name, as some print it. */
+/* The end of the word at AT. */
 static size_t end_of_name(const struct scan *s, size_t at)
 {
     size_t i = at;
@@ -403,23 +476,51 @@ static size_t end_of_name(const struct scan *s, size_t at)
     return i;
 }
 
-/* "r  12" and "r[12]" for the name "r12": its size, or 0. */
+/* "r  12" for the name "r12": its size, or 0. */
 static size_t spaced_name(const struct scan *s, size_t at, char *name)
 {
-    const bool bracket = at + 1 < s->size && s->text[at + 1] == '[';
-    const size_t digits = bracket ? at + 2 : skip_spaces(s, at + 1);
+    const size_t digits = skip_spaces(s, at + 1);
     size_t i = digits;
 
     if ((s->text[at] != 'r' && s->text[at] != 'x') || digits == at + 1)
         return 0;
     while (s->text[i] >= '0' && s->text[i] <= '9' && i < digits + 2)
         i++;
-    if (i == digits || text_is_of_a_word(s->text[i]) || (bracket && s->text[i] != ']'))
+    if (i == digits || text_is_of_a_word(s->text[i]))
         return 0;
     name[0] = s->text[at];
     memcpy(name + 1, s->text + digits, i - digits);
     name[1 + i - digits] = '\0';
-    return i + bracket - at;
+    return i - at;
+}
+
+/* "regs[12]" for the register with that number: its size, or 0. Such numbers are hexadecimal once one has a letter. */
+static size_t indexed_name(const struct scan *s, size_t at, char *name)
+{
+    static const char *const names[] = {"regs", "reg", "gpr", "gprs", "gregs", "x", "r"};
+    const size_t end = end_of_name(s, at), from = end + 1;
+    const size_t digits = strspn(s->text + from, "0123456789abcdef"),
+                 decimal = strspn(s->text + from, "0123456789");
+    unsigned long number;
+    size_t i = 0;
+
+    while (i < sizeof names / sizeof names[0] &&
+           (end - at != strlen(names[i]) || memcmp(s->text + at, names[i], end - at) != 0))
+        i++;
+    if (i == sizeof names / sizeof names[0] || s->text[end] != '[' || digits == 0 || digits > 2 ||
+        s->text[from + digits] != ']')
+        return 0;
+    s->d->hex_index = s->d->hex_index || decimal < digits;
+    number = strtoul(s->text + from, NULL, s->d->hex_index ? 16 : 10);
+    if (number >= 32 || s->d->moved_index)
+        return 0;
+    name[0] = abi_is_riscv(s->d->abi) || abi_is_aarch64(s->d->abi) ? 'x' : 'r';
+    name[1] = (char)('0' + number / 10);
+    name[2] = (char)('0' + number % 10);
+    if (number < 10)
+        name[1] = name[2];
+    name[number < 10 ? 2 : 3] = '\0';
+    return from + digits + 1 - at;
 }
 
 /* The end of a name between AT and END, or behind the bracket that closes behind it: "(ra   ) = ". */
@@ -442,9 +543,10 @@ static bool has_frame(const struct dumps *d)
 static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
 {
     const struct log_dump *dump = &s->d->dump;
+    const bool higher =
+        s->d->levels.elr > 0 && reg > FORMAT_ELR_EL1 + s->d->levels.elr - 1 && reg <= FORMAT_ELR_EL3;
 
-    if (reg == FORMAT_EPC)
-        reg = is_old_epc(s->d) ? FORMAT_OTHER : REGISTER_PC;
+    reg = higher ? (uint8_t)FORMAT_OTHER : pc_or_other(s->d, reg);
     s->looked += reg < FORMAT_OTHER;
     if (reg == REGISTER_PC && !s->linked && has_frame(s->d) && value != dump->pc)
         s->pc = true;
@@ -507,31 +609,103 @@ static size_t take_range(struct scan *s, size_t at, bool take)
     return list[num - 1].end;
 }
 
-/* All registers with a number, as an array behind the bracket at AT: x0 to x31 of RISC-V, of which the first is 0; x0
- * to x30 of aarch64. Returns where it ends, or AT. */
-static size_t take_array(struct scan *s, size_t at, bool take)
+/* What the register with DWARF number N is here. */
+static uint8_t row_register(const struct dumps *d, uint8_t n)
 {
-    const unsigned wanted = abi_is_riscv(s->d->abi) ? 32 : abi_is_aarch64(s->d->abi) ? 31 : 0;
-    struct number list[MOST_NUMBERS];
-    const char *close = strchr(s->text + at, ']');
-    unsigned num = 0, k;
+    const struct registers *r = abi_registers(d->abi);
+
+    if (abi_is_arm(d->abi) && n == 15)
+        return REGISTER_PC;
+    if (n == r->sp)
+        return FORMAT_SP;
+    if (r->link && n == r->ra)
+        return FORMAT_RA;
+    return n == r->fp && !abi_is_arm(d->abi) ? (uint8_t)FORMAT_FP : n;
+}
+
+static void take_register(struct scan *s, uint8_t reg, uint64_t value, bool take)
+{
+    if (take)
+        set_register(s, reg, value);
+    else
+        look_at_register(s, reg, value);
+}
+
+/* Which registers an array of NUM numbers at LIST has: those with DWARF numbers from *FIRST on. Returns how many of
+ * them, or 0. All of a CPU's registers with a number, or those in front of SP and LR, have one order only. x0 of RISC-V
+ * is 0, and may be left out. NAMED: a name says that they are registers. */
+static unsigned registers_of_array(uint8_t abi, const struct number *list, unsigned num, bool named,
+                                   unsigned *first)
+{
+    enum { WITH_SP_AND_PC = 33, AND_PSTATE };
+
+    *first = abi_is_riscv(abi);
+    if (abi_is_riscv(abi))
+        return num == 32 && list[0].value == 0 ? 31 : num == 31 && list[0].value != 0 ? 31 : 0;
+    if (abi_is_aarch64(abi))
+        return (num >= 29 && num <= 31) ? num : num == WITH_SP_AND_PC || num == AND_PSTATE ? WITH_SP_AND_PC : 0;
+    if (!named)
+        return 0;
+    if (abi_is_arm(abi))
+        return num == 13 || num == 15 || num == 16 ? num : num == 17 ? 16 : 0;
+    return abi == SFU_S390X && num == 16 ? num : 0;
+}
+
+/* Where the name of registers begins that ends at END: "x", "regs", "general_regs"; or END. */
+static size_t begin_of_array(const char *text, size_t end)
+{
+    static const char *const names[] = {"reg", "regs", "gpr", "gprs", "registers"};
+    size_t from = end, i, size;
+
+    while (from > 0 && text_is_of_a_word(text[from - 1]))
+        from--;
+    if (end - from == 1 && (text[from] == 'x' || text[from] == 'r'))
+        return from;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size = strlen(names[i]);
+        if (end - from >= size && memcmp(text + end - size, names[i], size) == 0)
+            return from;
+    }
+    return end;
+}
+
+/* Whether the name in front of the bracket at AT is one of registers: "regs: [", "gpr=[". */
+static bool is_named_array(const struct scan *s, size_t at)
+{
+    while (at > 0 && is_one_of(s->text[at - 1], " :="))
+        at--;
+    return begin_of_array(s->text, at) < at;
+}
+
+/* The numbers of an array behind the bracket at AT. Returns where the array ends, behind its bracket; or AT. */
+static size_t find_array(const struct scan *s, size_t at, struct number *list, unsigned *num)
+{
     size_t i = skip_spaces(s, at + 1);
 
-    while (num < MOST_NUMBERS && take_hex(s, i, &list[num]) && fits(s->d, list[num].value)) {
-        i = skip_spaces(s, list[num++].end);
+    *num = 0;
+    while (*num < MOST_NUMBERS && take_hex(s, i, &list[*num]) && fits(s->d, list[*num].value)) {
+        i = skip_spaces(s, list[(*num)++].end);
         i = s->text[i] == ',' ? skip_spaces(s, i + 1) : i;
     }
-    if (close != s->text + i || wanted == 0 || num != wanted || (wanted == 32 && list[0].value != 0))
-        return at;
-    for (k = wanted == 32; k < num; k++) {
-        const struct format_name *found = numbered(s, 'x', k);
+    return s->text[i] == ']' && *num > 0 ? i + 1 : at;
+}
 
-        if (found != NULL && take)
-            set_register(s, found->reg, list[k].value);
-        else if (found != NULL)
-            look_at_register(s, found->reg, list[k].value);
-    }
-    return i;
+/* Registers with a number, as an array behind the bracket at AT. Returns where it ends, or AT. */
+static size_t take_array(struct scan *s, size_t at, bool take)
+{
+    struct number list[MOST_NUMBERS];
+    unsigned num, first, taken, k;
+    const size_t end = find_array(s, at, list, &num);
+
+    taken = end > at ? registers_of_array(s->d->abi, list, num, is_named_array(s, at), &first) : 0;
+    if (taken == 0)
+        return at;
+    for (k = 0; k < taken; k++)
+        if (abi_is_aarch64(s->d->abi) && first + k == 32)
+            take_register(s, REGISTER_PC, list[k].value, take);
+        else
+            take_register(s, row_register(s->d, (uint8_t)(first + k)), list[k + (num == 32)].value, take);
+    return end;
 }
 
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
@@ -543,7 +717,8 @@ static size_t take_name(struct scan *s, size_t at, bool take)
     struct number n;
     char name[4];
 
-    spaced = spaced_name(s, at, name);
+    spaced = indexed_name(s, at, name);
+    spaced = spaced > 0 ? spaced : spaced_name(s, at, name);
     found = spaced > 0 ? formats_find(f, name, strlen(name), s->d->cpu, s->text)
                        : formats_find(f, s->text + at, end - at, s->d->cpu, s->text);
     if (spaced > 0 && found != NULL)
@@ -554,6 +729,8 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         return behind;
     if (!take_value(s, behind_bracket(s, at, end), &n))
         return end;
+    s->d->moved_index =
+        s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
         const size_t second = end + 1;
 
@@ -565,7 +742,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         set_register(s, found->reg, n.value);
     else if (formats_find(f, s->text + at, end - at, UINT32_MAX, s->text) != NULL)
         s->d->foreign++;
-    else if (n.digits >= 8)
+    else if (n.digits >= 8 && end - at > 1) /* a letter may be the level of a message: "E: 0x80001234" */
         s->d->unknown++;
     return n.end;
 }
@@ -640,6 +817,8 @@ static bool is_decimal_list(const struct scan *s, size_t at)
         if (s->text[at] != ',')
             break;
         at = skip_spaces(s, at + 1);
+        if (s->text[at] == ']')
+            break;
     }
     return s->text[at] == ']' && num + 1 >= LEAST && sum >= ENOUGH_DIGITS &&
            !(alike && (first == 8 || first == 16));
@@ -910,6 +1089,35 @@ static bool take_pair(struct scan *s, const struct number *addr, const struct nu
     return true;
 }
 
+/* Whether an arrow stands between FROM and TO: "->", "-->", "=>", or one of Unicode. */
+static bool has_arrow(const struct scan *s, size_t from, size_t to)
+{
+    static const char *const arrows[] = {"->", "=>", "\xe2\x86", "\xe2\x96\xb8", "\xe2\x97\x82"};
+    const char *found;
+    size_t i;
+
+    for (i = 0; i < sizeof arrows / sizeof arrows[0]; i++) {
+        found = strstr(s->text + from, arrows[i]);
+        if (found != NULL && found < s->text + to)
+            return true;
+    }
+    return false;
+}
+
+/* "ADDRESS -> WORD -> ...", as debuggers print a stack: what lies at the word and behind it is none of its words. SP
+ * may have a name in its line. */
+static bool take_arrow_line(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num < 2 || !is_near_sp(s->d, list[0].value) || !has_arrow(s, list[0].end, list[1].at) ||
+        !is_blank(s, list[0].end, list[1].at))
+        return false;
+    (void)take_pair(s, &list[0], &list[1]);
+    return true;
+}
+
 /* Whether AT, where an address ends, says that words follow. */
 static bool is_behind_address(const struct scan *s, size_t at)
 {
@@ -1060,7 +1268,7 @@ static bool take_bare(struct scan *s)
     struct number list[MOST_NUMBERS];
     const unsigned num = find_numbers(s, 0, list, 8);
 
-    if (num < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
+    if (num + d->single < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
         is_behind_address(s, list[0].end))
         return false;
     if (d->columns == 0)
@@ -1206,13 +1414,14 @@ static unsigned last_address(const struct scan *s, const struct number *numbers,
     return found;
 }
 
-/* Whether nothing but numbers in hexadecimal stand from AT on. */
+/* Whether nothing but numbers in hexadecimal stand from AT on, each perhaps in brackets. */
 static bool are_all_numbers(const struct scan *s, size_t at)
 {
     struct number n;
 
-    for (; at < s->size && take_hex(s, at, &n); at = skip_spaces(s, n.end))
-        continue;
+    for (; at < s->size && take_hex(s, at, &n); at = n.end)
+        while (is_one_of(s->text[n.end], "[], "))
+            n.end++;
     return at == s->size;
 }
 
@@ -1413,6 +1622,27 @@ static size_t find_text(const struct scan *s, const char *text)
     return end;
 }
 
+/* Words of the stack from SP on, as an array behind AT; two at least, because one may be how many there are. */
+static void take_stack_array(struct scan *s, size_t at)
+{
+    struct number list[MOST_NUMBERS];
+    unsigned num = find_numbers(s, at, list, 8);
+
+    if (num < 2 || !are_words(list, num))
+        return;
+    s->d->follow = strchr(s->text + at, ']') == NULL;
+    for (; num > 0; num = find_numbers(s, list[num - 1].end, list, 8))
+        s->d->next = add_words(s->d, s->d->next, list, num);
+}
+
+/* Whether the line begins with an address of the stack, behind which a word of it stands: a remark, no heading. */
+static bool begins_with_address(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+
+    return find_numbers(s, 0, list, 8) > 1 && is_near_sp(s->d, list[0].value) && is_behind_address(s, list[0].end);
+}
+
 /* What the texts of formats say of the line. */
 static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 {
@@ -1428,7 +1658,8 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             continue;
         s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
         s->linked = s->linked || t->kind == FORMAT_LINKED;
-        s->d->list = s->d->list || (t->kind == FORMAT_LIST && find_numbers(s, behind, numbers, 6) == 0);
+        s->d->list = s->d->list || (t->kind == FORMAT_LIST && find_numbers(s, behind, numbers, 6) == 0 &&
+                                    !begins_with_address(s));
         s->d->top = s->d->top || t->kind == FORMAT_TOP;
         if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
             num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
@@ -1438,12 +1669,16 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->next = numbers[0].value;
             s->d->headed = false;
         }
+        s->d->stack_lost = s->d->stack_lost || (t->kind == FORMAT_STACK && !s->d->dump.has_sp);
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
             s->d->stack_said = true;
             s->d->follow = s->took = true;
             s->d->columns = 0;
             s->d->next = s->d->dump.sp;
             s->d->headed = false;
+            s->d->single = s->text[skip_spaces(s, behind)] == '[';
+            if (s->d->single)
+                take_stack_array(s, behind);
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
@@ -1465,20 +1700,6 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 
 /* ---- Rows of registers ----------------------------------------------------------------------------------------- */
 
-/* What the register with DWARF number N is here. */
-static uint8_t row_register(const struct dumps *d, uint8_t n)
-{
-    const struct registers *r = abi_registers(d->abi);
-
-    if (abi_is_arm(d->abi) && n == 15)
-        return REGISTER_PC;
-    if (n == r->sp)
-        return FORMAT_SP;
-    if (r->link && n == r->ra)
-        return FORMAT_RA;
-    return n == r->fp && !abi_is_arm(d->abi) ? (uint8_t)FORMAT_FP : n;
-}
-
 /* Numbers alone from AT on: registers from the one that d->row says. */
 static bool take_row(struct scan *s, size_t at, bool take)
 {
@@ -1492,10 +1713,7 @@ static bool take_row(struct scan *s, size_t at, bool take)
     for (i = 0; i < num && s->d->row <= NUM_ROW; i++) {
         const uint8_t reg = row_register(s->d, (uint8_t)(s->d->row - 1));
 
-        if (take)
-            set_register(s, reg, list[i].value);
-        else
-            look_at_register(s, reg, list[i].value);
+        take_register(s, reg, list[i].value, take);
         s->d->row++;
     }
     if (s->d->row > NUM_ROW)
@@ -1531,6 +1749,18 @@ static bool take_rows(struct scan *s, bool take)
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
+/* C libraries print a null pointer as "(nil)" or "(null)". */
+static void replace_nil(char *text)
+{
+    static const char *const from[] = {"(nil)", "(null)"}, *const to[] = {"0x000", "0x0000"};
+    char *found;
+    size_t i;
+
+    for (i = 0; i < sizeof from / sizeof from[0]; i++)
+        for (found = strstr(text, from[i]); found != NULL; found = strstr(found, from[i]))
+            memcpy(found, to[i], strlen(to[i]));
+}
+
 static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t size)
 {
     size_t i;
@@ -1542,6 +1772,7 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
     s->size = size;
     for (i = 0; i < size; i++)
         s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
+    replace_nil(s->text);
     s->decimal = has_decimal(s);
     return true;
 }
@@ -1587,6 +1818,94 @@ static bool is_linked(const struct scan *s)
     return false;
 }
 
+/* Where a line's last array begins, at the name of registers in front of its bracket, if the array has no end and the
+ * line has nothing but numbers in it; or SIZE. */
+static size_t open_array(const char *text, size_t size)
+{
+    size_t open = size, at, name;
+
+    for (at = size; at > 0 && open == size; at--) {
+        if (text[at - 1] == ']')
+            return size;
+        if (text[at - 1] == '[')
+            open = at - 1;
+    }
+    for (at = open; at < size; at++)
+        if (!is_one_of(text[at], "[0123456789abcdefx_, "))
+            return size;
+    while (open > 0 && open < size && is_one_of(text[open - 1], " :="))
+        open--;
+    name = open < size ? begin_of_array(text, open) : size;
+    return name < open ? name : size;
+}
+
+/* Where the numbers at a line's end begin, which go on with an array or end it: "0x80001234,", "12, 13],"; or SIZE. */
+static size_t more_of_array(const char *text, size_t size)
+{
+    size_t end = size, from, at;
+
+    while (end > 0 && is_one_of(text[end - 1], " ,"))
+        end--;
+    end -= end > 0 && text[end - 1] == ']';
+    for (from = end; from > 0 && is_one_of(text[from - 1], "0123456789abcdefx_, ");)
+        from--;
+    for (at = from; at < end && text[at] == ' ';)
+        at++;
+    return (at == end && end == size) || (at > 0 && text_is_of_a_word(text[at - 1])) ? size : at;
+}
+
+/* Adds the SIZE characters at TEXT to the array; too many end it. */
+static void join(struct dumps *d, const char *text, size_t size)
+{
+    if (d->joined == NULL)
+        d->joined = zeroed(MOST_LINE + 1, 1);
+    if (size >= MOST_LINE - d->joined_size) {
+        d->joining = false;
+        return;
+    }
+    memcpy(d->joined + d->joined_size, text, size);
+    d->joined_size += size;
+    d->joined[d->joined_size++] = ' ';
+}
+
+/* Whether the line is one of an array that goes on over lines. *WHOLE: its last one. */
+static bool take_joined(struct dumps *d, const char *text, size_t size, bool *whole)
+{
+    const size_t more = d->joining ? more_of_array(text, size) : size;
+    const size_t open = open_array(text, size);
+
+    *whole = false;
+    if (more < size) {
+        join(d, text + more, size - more);
+        *whole = d->joining && memchr(text + more, ']', size - more) != NULL;
+        d->joining = d->joining && !*whole;
+        return true;
+    }
+    d->joining = open < size;
+    d->joined_size = 0;
+    if (d->joining)
+        join(d, text + open, size - open);
+    return false;
+}
+
+/* Begins with the line; or, where an array ends that went on over lines, with all of it. */
+static bool begin_whole(struct scan *s, struct dumps *d, const char *text, size_t size)
+{
+    const size_t before = d->joined_size;
+    size_t more;
+
+    if (!begin_scan(s, d, text, size))
+        return false;
+    more = d->joining && !d->follow ? more_of_array(s->text, size) : size;
+    if (more == size || memchr(s->text + more, ']', size - more) == NULL)
+        return true;
+    join(d, s->text + more, size - more);
+    d->joined_size = d->joining ? d->joined_size : 0;
+    (void)begin_scan(s, d, d->joined, d->joined_size);
+    d->joined_size = d->joining ? before : 0;
+    return true;
+}
+
 bool dumps_ends(struct dumps *d, const char *text, size_t size)
 {
     struct scan s;
@@ -1596,7 +1915,7 @@ bool dumps_ends(struct dumps *d, const char *text, size_t size)
         return false;
     if (d->idle > (has_words(d) ? IDLE_BEHIND : IDLE_BEFORE))
         return true;
-    if (d->list || !(has_words(d) || has_frame(d)) || !begin_scan(&s, d, text, size))
+    if (d->list || !(has_words(d) || has_frame(d)) || !begin_whole(&s, d, text, size))
         return false;
     s.linked = is_linked(&s);
     if (!take_rows(&s, false))
@@ -1626,9 +1945,18 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     const unsigned unknown = d->unknown;
     struct scan s;
     size_t num;
+    bool whole, arrow;
 
     if (!begin_scan(&s, d, text, size))
         return 0;
+    if (!follow && take_joined(d, s.text, size, &whole)) {
+        d->idle = 0;
+        d->taken = true;
+        if (whole && begin_scan(&s, d, d->joined, d->joined_size))
+            scan_registers(&s, true);
+        d->ignored = s.ignored && !s.set;
+        return 0;
+    }
     num = take_texts(&s, list, 0);
     num = take_based_line(&s, list, num);
     if (list_follows)
@@ -1640,7 +1968,8 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     d->listed = d->listed || num > 0;
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
         scan_registers(&s, true);
-        s.took = s.took || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
+        arrow = take_arrow_line(&s);
+        s.took = s.took || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
     }
     d->taken = s.took || num > 0;
@@ -1762,7 +2091,7 @@ bool dumps_finish(struct dumps *d)
     }
     if (abi_is_arm(d->abi))
         finish_arm(d);
-    return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun)) ||
+    return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun || d->bare > 1)) ||
            (!dump->has_pc && (dump->has_sp || dump->has_ra) && d->registers >= LOOK_KNOWN) ||
            (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||
            d->unknown >= LOOK_UNKNOWN;
@@ -1780,6 +2109,10 @@ void dumps_clear(struct dumps *d)
     d->big = kept.big;
     d->cpu = kept.cpu;
     d->run = kept.run;
+    d->joined = kept.joined;
+    d->joined_size = kept.joined_size;
+    d->joining = kept.joining;
+    d->stack_lost = kept.stack_lost;
     d->caller = kept.again;
 }
 
@@ -1797,5 +2130,6 @@ void dumps_free(struct dumps *d)
 {
     log_dump_clear(&d->dump);
     free(d->run);
+    free(d->joined);
     memset(d, 0, sizeof *d);
 }

@@ -6,6 +6,7 @@
 #define SFU_HOST_LOG_DUMPS_H
 
 #include "formats.h"
+#include "levels.h"
 #include "log.h"
 
 enum { DUMPS_NAMED = 64 /* addresses of a line that get names */ };
@@ -34,7 +35,8 @@ struct dumps {
     bool follow, list;       /* words of the stack follow; lines of a list of calls follow */
     bool frames, framed;     /* lines of frames follow; the first of them has come */
     unsigned behind_heading; /* lines since those were said to follow */
-    bool stack_said;         /* a text has said that the stack follows */
+    bool stack_said;         /* a text has said that the stack follows, */
+    bool stack_lost;         /* and no SP was known: kept from dump to dump */
     unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
     unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
     bool top;                /* the first word that has an address is at SP */
@@ -44,6 +46,7 @@ struct dumps {
     bool ignored;            /* and all its registers are another frame's */
     uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
     uint8_t pending;         /* the same, of one whose number stands alone in the next line */
+    bool single;             /* the words that follow may stand alone in their lines */
     bool headed;             /* a line that ended with their address came before the words that follow */
     bool plain_pc;           /* the PC is not that of an exception that is said beside it */
     uint64_t next;           /* where the words that follow lie, */
@@ -54,8 +57,15 @@ struct dumps {
     bool has_base, has_slide, has_linked, has_moved;
     uint64_t exc_return, msp;
     bool has_msp;
+    bool hex_index,
+        moved_index; /* "regs[a]" has come, whose numbers are hexadecimal; the first is not x0 of RISC-V */
+    struct levels levels;
+    bool chosen_sp;           /* SP is that of one of these */
     uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
     bool has_pair;
+    char *joined; /* an array that goes on over lines, as one line; to be freed */
+    size_t joined_size;
+    bool joining; /* it has no end yet */
     uint8_t *run; /* bytes of the stack, one behind the other, that are to be added; to be freed */
     size_t run_size, run_room;
     uint64_t run_addr;

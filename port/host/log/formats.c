@@ -117,7 +117,18 @@ static const char *take_register(struct formats *f, char *rest, bool row)
                  {"psp", FORMAT_PSP},
                  {"msp", FORMAT_MSP},
                  {"exc_return", FORMAT_EXC_RETURN},
-                 {"epc", FORMAT_EPC}};
+                 {"epc", FORMAT_EPC},
+                 {"elr_el1", FORMAT_ELR_EL1},
+                 {"elr_el2", FORMAT_ELR_EL2},
+                 {"elr_el3", FORMAT_ELR_EL3},
+                 {"sp_el0", FORMAT_SP_EL0},
+                 {"sp_el1", FORMAT_SP_EL1},
+                 {"sp_el2", FORMAT_SP_EL2},
+                 {"sp_el3", FORMAT_SP_EL3},
+                 {"spsr", FORMAT_SPSR},
+                 {"spsr_el1", FORMAT_SPSR_EL1},
+                 {"spsr_el2", FORMAT_SPSR_EL2},
+                 {"spsr_el3", FORMAT_SPSR_EL3}};
     char *space = strchr(rest, ' '), *end;
     unsigned long number;
     size_t i;

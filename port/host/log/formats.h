@@ -9,7 +9,27 @@
 #include <stdint.h>
 
 /* What a name stands for: a register by DWARF number, REGISTER_PC, or one of these. */
-enum { FORMAT_SP = 64, FORMAT_FP, FORMAT_RA, FORMAT_PSP, FORMAT_MSP, FORMAT_EXC_RETURN, FORMAT_EPC, FORMAT_OTHER };
+enum {
+    FORMAT_SP = 64,
+    FORMAT_FP,
+    FORMAT_RA,
+    FORMAT_PSP,
+    FORMAT_MSP,
+    FORMAT_EXC_RETURN,
+    FORMAT_EPC,
+    FORMAT_ELR_EL1, /* of aarch64: those of an exception level, */
+    FORMAT_ELR_EL2,
+    FORMAT_ELR_EL3,
+    FORMAT_SP_EL0,
+    FORMAT_SP_EL1,
+    FORMAT_SP_EL2,
+    FORMAT_SP_EL3,
+    FORMAT_SPSR, /* of none, */
+    FORMAT_SPSR_EL1,
+    FORMAT_SPSR_EL2,
+    FORMAT_SPSR_EL3,
+    FORMAT_OTHER
+};
 
 /* What stands behind a text, or where it stands. */
 enum format_kind {

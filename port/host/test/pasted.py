@@ -426,6 +426,8 @@ def fill(s, lines):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
             yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))
+        elif line.startswith("@array "):
+            yield line[7:] + ", ".join("0x%x" % word for _, word in s.words()) + "]"
         elif line.startswith("@falling "):
             yield from (line[9:].format(a=addr, w=word) for addr, word in reversed(s.words()))
         elif octets is not None:
@@ -444,10 +446,12 @@ def fill(s, lines):
             words, each = s.words(4 if row[1] else None), int(row[4])
             for at in range(0, len(words) - each + 1, each):
                 addr = words[at][0]
-                row_words = [row[3].format(w=word, wh=word >> 32, wl=word & 0xffffffff)
+                row_words = [row[3].format(w=word, wh=word >> 32, wl=word & 0xffffffff,
+                                           p="0x%x" % word if word else "(nil)")
                              for _, word in words[at:at + each]]
-                yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32,
-                                              al=addr & 0xffffffff), *row_words]) + (row[5] or "")
+                yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32, bar="|",
+                                              al=addr & 0xffffffff, n=at // each, sp=["  ", "sp"][at == 0]),
+                                *row_words]) + (row[5] or "")
 
 
 def returns(s):

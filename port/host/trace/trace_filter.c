@@ -395,9 +395,18 @@ static void say_no_sp(struct filter *f)
         out_line(&f->out,
                  "        no trace: the log has no words of the stack from %s (0x%" PRIx64 ") on: print them",
                  d->dump.has_psp ? "PSP" : "MSP", d->dump.has_psp ? d->dump.psp : d->msp);
+    else if (levels_any(&d->levels) && levels_in_use(&d->levels) != NO_LEVEL)
+        out_line(&f->out, "        no trace: the log has no SP_EL%u, which was in use, as SPSR says: print SP_EL%u",
+                 levels_in_use(&d->levels), levels_in_use(&d->levels));
+    else if (levels_any(&d->levels))
+        out_line(&f->out,
+                 "        no trace: the log has no SPSR, which says the SP of which exception level was in "
+                 "use: print SPSR, or SP");
     else
-        out_line(&f->out, "        no trace: the log has no SP%s",
-                 d->dump.num_words == 0 ? ", and no words of the stack: print both" : ": print it");
+        out_line(&f->out, "        no trace: the log has no register that is known as SP%s",
+                 d->dump.num_words > 0 ? ": print it"
+                 : d->bare > 1         ? ", and does not say where its words of memory lie: print both"
+                                       : ", and no words of the stack: print both");
 }
 
 static bool is_in_image(const struct filter *f, uint64_t addr)
@@ -589,6 +598,7 @@ static void end_dump(struct filter *f)
         name_lone_pc(f);
     if (whole || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
         say_dump(f);
+    f->dumps.stack_lost = f->dumps.stack_lost && !whole;
     dumps_clear(&f->dumps);
     f->num_named = 0;
     f->pc_named = f->ra_named = false;
@@ -970,7 +980,7 @@ static void take_end_of_log(struct filter *f)
         out_line(&f->out, "        the dump is not complete:");
         unwind_dump(f);
     }
-    if (f->unnamed > 0 && !f->said)
+    if (f->unnamed > 0 && (!f->said || f->dumps.stack_lost))
         out_line(
             &f->out,
             "        no trace: the log has return addresses, but no registers and stack in a form that is known: "
