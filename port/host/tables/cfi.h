@@ -92,10 +92,10 @@ bool cfi_is_same(const struct cfi_fde *a, const struct cfi_fde *b);
 typedef void (*cfi_row_fn)(void *ctx, const struct cfi_row *row);
 void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, void *ctx);
 
-/* Why ROW, of a function that is called, is none that a trace can go on by, or NULL. SP does not go down from a function
- * to its caller: CFI says so where it is wrong, and of code that takes its arguments off the stack before it returns.
- * No function of which CFI speaks keeps FP or where it returns to above its own frame: so CFI says where the context
- * leads that longjmp or setcontext is about to take. */
+/* Why ROW, of a function that is called, is none that a trace can go on by, or NULL. SP does not go down from a
+ * function to its caller: CFI says so where it is wrong, and of code that takes its arguments off the stack before it
+ * returns. No function of which CFI speaks keeps FP or where it returns to above its own frame: so CFI says where the
+ * context leads that longjmp or setcontext is about to take. */
 const char *cfi_leads_nowhere(const struct image *image, const struct cfi_row *row);
 /* What it says: SP would go down; FP or where it returns to would be above. */
 extern const char cfi_goes_down[], cfi_is_above[];
