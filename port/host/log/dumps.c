@@ -834,6 +834,28 @@ static bool has_decimal_list(const struct scan *s)
     return false;
 }
 
+/* Whether the line is a register as Rust and JSON print a member of a structure, one a line: "    sepc: 1048578,". Such
+ * numbers are decimal if they have no 0x; those with as many digits as a word may be none of theirs. */
+static bool is_decimal_member(const struct scan *s)
+{
+    size_t end = s->size, from, name;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    if (end == 0 || s->text[end - 1] != ',')
+        return false;
+    for (from = --end; from > 0 && is_one_of(s->text[from - 1], "0123456789");)
+        from--;
+    if (from == end || end - from == 8 || end - from == 16 || (s->text[from] == '0' && end - from > 1))
+        return false;
+    for (end = from; end > 0 && is_one_of(s->text[end - 1], " :\"");)
+        end--;
+    for (name = end; name > 0 && text_is_of_a_word(s->text[name - 1]);)
+        name--;
+    return end < from && memchr(s->text + end, ':', from - end) != NULL && memchr(s->text, ',', name) == NULL &&
+           formats_find(s->d->formats, s->text + name, end - name, s->d->cpu, s->text) != NULL;
+}
+
 /* Whether the numbers of registers are decimal, as Rust prints a structure: one is too long to be hexadecimal; or none
  * has 0x, zeros before it, the size of a word, or a letter, although so many digits that are not 0 would have some. */
 static bool has_decimal(const struct scan *s)
@@ -841,7 +863,7 @@ static bool has_decimal(const struct scan *s)
     size_t i, end, digits, sum = 0;
     bool hex = false;
 
-    if (has_decimal_list(s))
+    if (has_decimal_list(s) || is_decimal_member(s))
         return true;
     for (i = 0; i<s->size; i = end> i ? end : i + 1) {
         end = end_of_name(s, i);
@@ -1151,11 +1173,22 @@ static unsigned without_distance(const struct scan *s, struct number *list, unsi
     return num - 1;
 }
 
+/* Takes the end of a range out of the NUM numbers at LIST: "[ADDRESS-END]: WORD". Returns how many are left. */
+static unsigned without_end(const struct scan *s, struct number *list, unsigned num)
+{
+    if (num < 3 || s->text[list[0].end] != '-' || list[1].at != list[0].end + 1 || list[1].value <= list[0].value ||
+        list[1].value - list[0].value > 8u * MOST_NUMBERS || !is_behind_address(s, list[1].end))
+        return num;
+    list[0].end = list[1].end;
+    memmove(list + 1, list + 2, (num - 2) * sizeof *list);
+    return num - 1;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    unsigned num = without_distance(s, list, find_numbers(s, 0, list, 8));
+    unsigned num = without_end(s, list, without_distance(s, list, find_numbers(s, 0, list, 8)));
     bool near, marked, behind;
 
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))

@@ -450,7 +450,8 @@ def fill(s, lines):
                                            p="0x%x" % word if word else "(nil)")
                              for _, word in words[at:at + each]]
                 yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32, bar="|",
-                                              al=addr & 0xffffffff, n=at // each, sp=["  ", "sp"][at == 0]),
+                                              e=words[at + each - 1][0], al=addr & 0xffffffff,
+                                              n=at // each, sp=["  ", "sp"][at == 0]),
                                 *row_words]) + (row[5] or "")
 
 
