@@ -1248,10 +1248,29 @@ static bool enter_64_bits(struct code *code, const struct code_how *how)
     return any;
 }
 
-/* Stubs that follow on the one at the start of UNIT, which an interrupt enters, without symbols. */
+/* Where the last branches of a unit lead to. */
+enum { BRANCHES = 16 };
+struct branches {
+    uint64_t to[BRANCHES];
+    size_t num; /* all there have been */
+};
+
+static bool branch_leads_to(const struct branches *branches, uint64_t pc)
+{
+    size_t i;
+
+    for (i = 0; i < branches->num && i < BRANCHES; i++)
+        if (branches->to[i] == pc)
+            return true;
+    return false;
+}
+
+/* Stubs that follow on the one at the start of UNIT, which an interrupt enters, without symbols. Where a branch in
+ * front leads is a way of that one. */
 static void enter_stubs(struct code *code, const struct code_how *how, const struct code_unit *unit)
 {
     const struct code_text text = text_at(code, unit->start);
+    struct branches branches = {{0}, 0};
     uint64_t pc = unit->start;
     bool begins = false;
 
@@ -1265,11 +1284,13 @@ static void enter_stubs(struct code *code, const struct code_how *how, const str
         if (fact.size == 0)
             return;
         if (begins && !image_is_padding(code->image, pc, pc + fact.size)) {
-            kind = code_has_row(unit, pc) ? CODE_KINDS : kind_of(code, pc, &why);
+            kind = code_has_row(unit, pc) || branch_leads_to(&branches, pc) ? CODE_KINDS : kind_of(code, pc, &why);
             if (kind != CODE_KINDS)
                 enter(code, how, pc, kind, why);
             begins = false;
         }
+        if (fact.flow == CODE_BRANCH)
+            branches.to[branches.num++ % BRANCHES] = fact.target;
         begins |= fact.flow == CODE_JUMP || fact.flow == CODE_RESUME || fact.flow == CODE_STOP;
         pc += fact.size;
     }

@@ -2402,6 +2402,25 @@ def riscv_trap(cpu, kind):
     return "%d bytes" % wanted
 
 
+def riscv_two_ways(cpu):
+    """An entry that is found has two ways, one of which jumps over the other one: this is no entry of its own."""
+    image = build(cpu, WORK + "/ways-" + cpu, [
+        ".text", ".globl _start", "_start: j .", ".type handler, %function", "handler: ret",
+        ".balign 4", """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrrw sp, sscratch, sp
+        addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\naddi t0, sp, 36*W\nSTORE t0, 2*W(sp)\nj 2f
+        1: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\ncsrrw t0, sscratch, zero\nSTORE t0, 2*W(sp)
+        2: STORE ra, W(sp)\ncsrr t0, sepc\nSTORE t0, 32*W(sp)\nsaved: call handler\nLOAD t0, 32*W(sp)
+        csrw sepc, t0\nLOAD ra, W(sp)\nLOAD t0, 5*W(sp)\nLOAD sp, 2*W(sp)\nafter: sret"""])
+    said = gen("-v", "--find", "-o", image + ".tables", "--address=0", image)[1]
+    found = re.findall(r" (entry\S*) \(0x\w+\): entered as by", said)
+    must(found == ["entry"], said)
+    where = {name: addr for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run(NM, image)[0])}
+    rows = run(OUT + "/rows", image + ".tables", "0x" + where["saved"], "0x" + where["after"])[0].splitlines()
+    word = 8 if cpu == "riscv64" else 4
+    must(rows[0].split()[1:4] == [where["after"].lstrip("0"), "[r2+%d]" % (2 * word), "[r2+%d]" % (32 * word)],
+         "\n".join(rows))
+
+
 # Begins, runs user_outer on another stack, and then kernel_outer.
 BY_TP = """.text\n.globl _start\n_start: la sp, other_stack+512*W+4096\nla tp, cpu0\nla t0, entry\ncsrw mtvec, t0
 STORE sp, W(tp)\ncsrw mscratch, tp\nla sp, other_stack+512*W\nmv tp, zero
@@ -2813,6 +2832,7 @@ def test_trust():
     for cpu in ("riscv64", "riscv32"):
         for kind in ("trap", "scratch", "tp"):
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)
+        test("%s entry of two ways" % cpu, riscv_two_ways, cpu)
         for level in ("-O0", "-O2"):
             test("%s interrupt, tp, walked %s" % (cpu, level), riscv_by_tp, cpu, level)
     for level in ("-O0", "-O2"):

@@ -223,6 +223,10 @@ def main():
         for stack, mark in ("stack_below", ""), ("stack_above", " [stack switch]"):
             test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
                  ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
+    if CPU.startswith("riscv"):
+        for level in "-O2", "-O0":
+            test("%s: nested faults on a stack of their own: %s" % (CPU, level), kernel, "nest" + level,
+                 [level, "-DNEST_STACK=stack_below"])
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": sfu-gen runs once", made_once)

@@ -38,13 +38,34 @@ prologue:
     .balign 4
     .globl trap_entry
 trap_entry:
+#ifdef NEST_STACK /* mscratch has it, or 0 while it is in use */
+    csrrw sp, mscratch, sp
+    bnez sp, 1f
+    csrrw sp, mscratch, sp
+    addi sp, sp, -36*WORD
+    STORE t0, 5*WORD(sp)
+    addi t0, sp, 36*WORD
+    STORE t0, 2*WORD(sp)
+    STORE zero, 0*WORD(sp)
+    LOAD t0, 5*WORD(sp)
+    j 2f
+1:  addi sp, sp, -36*WORD
+    STORE t0, 5*WORD(sp)
+    csrrw t0, mscratch, zero
+    STORE t0, 2*WORD(sp)
+    STORE sp, 0*WORD(sp)
+    LOAD t0, 5*WORD(sp)
+2:
+#else
 #ifdef FAULT_STACK
     csrrw sp, mscratch, sp
 #endif
     addi sp, sp, -36*WORD
+#endif
     STORE ra, 1*WORD(sp)
     each STORE
-#ifdef FAULT_STACK
+#ifdef NEST_STACK
+#elif defined FAULT_STACK
     csrr t0, mscratch
     STORE t0, 2*WORD(sp)
     addi t0, sp, 36*WORD
@@ -63,9 +84,16 @@ trap_entry:
     csrw mstatus, t0
     LOAD t0, 32*WORD(sp)
     csrw mepc, t0
+#ifdef NEST_STACK
+    LOAD t0, 0*WORD(sp)
+    beqz t0, 1f
+    addi t0, sp, 36*WORD
+    csrw mscratch, t0
+1:
+#endif
     LOAD ra, 1*WORD(sp)
     each LOAD
-#ifdef FAULT_STACK
+#if defined FAULT_STACK || defined NEST_STACK
     LOAD sp, 2*WORD(sp)
 #else
     addi sp, sp, 36*WORD

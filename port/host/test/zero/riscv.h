@@ -13,8 +13,13 @@ struct frame {
 #define FAULT_SIZE  (*(const uint16_t *)frame->pc == 0x9002 ? 2 : 4)
 
 extern const char trap_entry[];
-#ifdef FAULT_STACK
-extern const char FAULT_STACK[]; /* its high end */
+#ifdef NEST_STACK
+#define OWN_STACK NEST_STACK /* in use, it stays in use */
+#elif defined FAULT_STACK
+#define OWN_STACK FAULT_STACK /* each fault begins at its high end */
+#endif
+#ifdef OWN_STACK
+extern const char OWN_STACK[]; /* its high end */
 #endif
 
 static inline void machine_putc(char c)
@@ -25,7 +30,7 @@ static inline void machine_putc(char c)
 static inline void machine_init(void)
 {
     __asm__ volatile("csrw mtvec, %0" : : "r"(trap_entry));
-#ifdef FAULT_STACK
-    __asm__ volatile("csrw mscratch, %0" : : "r"(FAULT_STACK));
+#ifdef OWN_STACK
+    __asm__ volatile("csrw mscratch, %0" : : "r"(OWN_STACK));
 #endif
 }
