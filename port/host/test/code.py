@@ -2859,6 +2859,10 @@ def test_trust():
 
 # ---- hostile ----
 
+# How far the CFA is above the SP of who calls.
+AT_ENTRY = {"s390x": 160}
+
+
 def noise(cpu, seed):
     """Random bytes as code, or code with random bytes in it, whose functions have CFI: nothing but an answer comes."""
     chance = random.Random(seed)
@@ -2874,7 +2878,7 @@ def noise(cpu, seed):
                 likely = (0x13, 0x01, 0x6f, 0xef, 0x63, 0x67, 0x82, 0x80, 0x41, 0x11, 0x22, 0xe4, 0x06, 0x17, 0x73, 0,
                           0xf0, 0x83, 0x23, 0x34, 0xa0, 0xd1, 0xcc)
             body = [chance.choice(likely) for _ in range(4 * size)]
-        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % chance.choice((8, 0, 16)),
+        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % (AT_ENTRY.get(cpu, 0) + chance.choice((8, 0, 16))),
                   "f%d: .byte %s" % (i, ",".join(map(str, body))), ".cfi_endproc"]
     file = "%s/noise-%s-%d" % (WORK, cpu, seed)
     build(cpu, file, lines, "-e", "0")
@@ -2949,7 +2953,7 @@ def random_image(cpu, n):
     chance = random.Random(cpu)
     lines = [".text"]
     for i in range(n):
-        lines += [".cfi_startproc", ".cfi_def_cfa_offset 16", "f%d: .byte %s" % (
+        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % (AT_ENTRY.get(cpu, 0) + 16), "f%d: .byte %s" % (
             i, ",".join(str(chance.randrange(256)) for _ in range(64))), ".cfi_endproc"]
     return build(cpu, "%s/random-%s-%d" % (WORK, cpu, n), lines, "-e", "0")
 
