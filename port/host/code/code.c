@@ -2578,6 +2578,10 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 
     if (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE)
         return false;
+    /* Compilers describe what follows; where there is no CFI, the next function does. */
+    if (fact->flow == CODE_CALL && fact->link == 0 && r->unit->fde == NULL &&
+        !code_is_own_address(r->code, fact, next) && code_never_returns(r->code, fact->target))
+        return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
@@ -4188,6 +4192,7 @@ void code_free(struct code *code)
     free(code->calls);
     free(code->jumps);
     free(code->edges.lists);
+    free(code->callees.places);
     free(code->vectors);
     free(code->reports);
     if (code->cpu->close != NULL)

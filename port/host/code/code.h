@@ -524,6 +524,18 @@ struct code_edges {
     size_t num, size;
 };
 
+/* Whether what is called at ADDR comes back to its caller. */
+struct code_callee {
+    uint64_t addr; /* 0: no callee */
+    bool never;
+};
+
+/* SIZE places, a power of two; by addresses. */
+struct code_callees {
+    struct code_callee *places;
+    size_t num, size;
+};
+
 struct code {
     struct image *image;
     const struct code_cpu *cpu;
@@ -537,6 +549,7 @@ struct code {
     struct code_call *jumps; /* each one into another unit; some more than once */
     size_t num_jumps;
     struct code_edges edges;
+    struct code_callees callees;
     struct code_vector *vectors;
     size_t num_vectors;
     bool far_jumps_done;  /* x86_64: those of 32-bit code have been looked for */

@@ -23,7 +23,7 @@
 /* ---- Trials ---------------------------------------------------------------------------------------------------- */
 
 /* A way is followed no further than that: entries are short. */
-enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS, MAX_PIECE_STEPS = 512 };
+enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS, MAX_PIECE_STEPS = 512, MAX_DEPTH = 32 };
 
 /* Where ways begin or meet. */
 struct block {
@@ -42,9 +42,11 @@ struct trial {
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
-    bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
-    bool piece;  /* it begins within a function, whose frame its end must find */
-    bool by_row; /* and what is known of that is what CFI says of it */
+    bool pushes;    /* x86_64: SP has left where it was at the entry by the push of a number */
+    bool piece;     /* it begins within a function, whose frame its end must find */
+    bool by_row;    /* and what is known of that is what CFI says of it */
+    bool quiet;     /* it notes nothing in units */
+    unsigned depth; /* of calls that are tried, too */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -98,13 +100,15 @@ static bool is_other_code(const struct code *code, uint64_t addr)
     return symbol != NULL && symbol->addr == addr && !is_piece(symbol->name);
 }
 
+static bool never_returns(struct code *code, uint64_t addr, unsigned depth);
+
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
  * is no function that is called. */
 static void note_jump(struct trial *t, uint64_t pc, const struct code_state *state)
 {
     struct code_unit *unit = code_unit_at(t->code, pc);
 
-    if (unit == NULL || unit->start != pc || pc == t->start || t->piece)
+    if (unit == NULL || unit->start != pc || pc == t->start || t->piece || t->quiet)
         return;
     if (!code_is_entry(t->code->cpu, state)) {
         unit->jumped_to = true;
@@ -140,9 +144,10 @@ static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
 {
     note_jump(t, pc, state);
     /* A function that another one goes on in, as its caller's, returns in its place. */
-    if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state))
+    if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state)) {
         t->ends->tail_calls = true;
-    else
+        t->ends->left_open |= !t->quiet || !never_returns(t->code, pc, t->depth + 1);
+    } else
         arrive(t, pc, state);
 }
 
@@ -201,9 +206,10 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
 
 static void note_return(struct trial *t, const struct code_state *state, const struct code_fact *fact)
 {
-    if (code_is_left(t->code->cpu, state, fact))
+    if (code_is_left(t->code->cpu, state, fact)) {
         t->ends->returns |= !t->crossed || t->piece;
-    else if (t->by_row && state->reg[t->code->cpu->sp].base == BASE_UNKNOWN)
+        t->ends->left_open |= t->crossed;
+    } else if (t->by_row && state->reg[t->code->cpu->sp].base == BASE_UNKNOWN)
         t->ends->unknown = true; /* from a place of which CFI says nothing */
     else
         t->ends->returns_ill = true;
@@ -452,7 +458,8 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     t->ends->hands_frame |= hands_frame(t, state);
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
-    return !ends_at(t->code, next);
+    /* What stands behind a handler that never returns still shows who has entered the code in front. */
+    return !ends_at(t->code, next) && !(t->quiet && never_returns(t->code, fact->target, t->depth + 1));
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -532,6 +539,7 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         note_return(t, state, fact);
     if (fact->flow == CODE_RESUME && !enters(t, state) && !goes_on_behind(t, state, fact, pc))
         note_resume(t, state, fact);
+    t->ends->left_open |= fact->flow == CODE_STOP; /* a trap, which a kernel's handler may skip */
     if (fact->flow == CODE_CALL)
         return take_call(t, state, fact, pc);
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
@@ -624,8 +632,10 @@ static void follow(struct trial *t, struct block *block)
         pc += fact.size;
         if (!goes_on && fact.condition == 0)
             return;
-        if (!falls_into(t, &state, unit, pc))
+        if (!falls_into(t, &state, unit, pc)) {
+            t->ends->left_open = true;
             return;
+        }
         unit = unit != NULL && pc >= unit->end ? code_unit_at(t->code, pc) : unit;
         t->crossed |= (fact.flow == CODE_CALL || fact.odd) && begins_symbol(t->code, pc);
         if (*find_block(t, pc) != 0) {
@@ -685,6 +695,73 @@ static bool needs_alignment(struct code *code, uint64_t addr)
         unit->alignment = ends.aligned || ends.unknown ? ALIGNMENT_NEEDED : ALIGNMENT_IDLE;
     }
     return unit->alignment == ALIGNMENT_NEEDED;
+}
+
+/* The place of the callee at ADDR, or where it would be noted. */
+static struct code_callee *find_callee(const struct code_callees *callees, uint64_t addr)
+{
+    size_t at = code_hash(addr) & (callees->size - 1);
+
+    while (callees->places[at].addr != 0 && callees->places[at].addr != addr)
+        at = (at + 1) & (callees->size - 1);
+    return &callees->places[at];
+}
+
+/* Makes room for one callee more. At most half of the places are taken. */
+static void grow_callees(struct code_callees *callees)
+{
+    const size_t size = callees->size > 0 ? 2 * callees->size : 64;
+    struct code_callees more = {NULL, callees->num, size};
+    size_t i;
+
+    if (callees->num < callees->size / 2)
+        return;
+    more.places = zeroed(size, sizeof *more.places);
+    for (i = 0; i < callees->size; i++)
+        if (callees->places[i].addr != 0)
+            *find_callee(&more, callees->places[i].addr) = callees->places[i];
+    free(callees->places);
+    *callees = more;
+}
+
+/* Whether none of the ways of the code at ADDR leads back to its caller. DEPTH calls lead here. */
+static bool never_comes_back(struct code *code, uint64_t addr, unsigned depth)
+{
+    struct code_ends ends;
+    struct code_state state;
+    struct trial *t = new_trial(code, addr, true, &ends);
+
+    t->quiet = true;
+    t->depth = depth;
+    t->max_steps = MAX_PIECE_STEPS;
+    code_entry(code->cpu, &state);
+    run_trial(t, &state);
+    return !ends.returns && !ends.returns_ill && !ends.left_open && !ends.unknown && !ends.resumes && !ends.exits &&
+           !ends.takes && !ends.loses && !ends.goes_on;
+}
+
+/* Behind MAX_DEPTH calls, and where it is in the middle of what calls itself, code may come back. */
+static bool never_returns(struct code *code, uint64_t addr, unsigned depth)
+{
+    struct code_callee *callee;
+    bool never;
+
+    if (addr == 0 || depth > MAX_DEPTH || image_code(code->image, addr) == NULL)
+        return false;
+    grow_callees(&code->callees);
+    callee = find_callee(&code->callees, addr);
+    if (callee->addr != 0)
+        return callee->never;
+    *callee = (struct code_callee){addr, false};
+    code->callees.num++;
+    never = never_comes_back(code, addr, depth);
+    find_callee(&code->callees, addr)->never = never;
+    return never;
+}
+
+bool code_never_returns(struct code *code, uint64_t addr)
+{
+    return never_returns(code, addr, 0);
 }
 
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)

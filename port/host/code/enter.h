@@ -15,6 +15,7 @@ struct code_ends {
     bool hands_back;  /* RESUMES, of one that was called: where the caller goes on, with SP as that knows it */
     bool exits;       /* x86_64: by sysretq, to a program that is not seen to have come here */
     bool tail_calls;  /* a function goes on in its place */
+    bool left_open;   /* that function may come back, or a way goes on in another one, or ends at a trap */
     bool takes;       /* it takes more off the stack than it has put there */
     bool loses;       /* SP becomes another one, and nothing knows the old one any more */
     bool misaligned;  /* x86_64: it calls with an SP that no compiler leaves for what is called */
@@ -39,6 +40,10 @@ struct code_ends {
 
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
+
+/* Whether what is called at ADDR never comes back to its caller: each of its ways is known, and none leads there. What
+ * is at 0, a call of nobody knows what, may. */
+bool code_never_returns(struct code *code, uint64_t addr);
 
 /* Whether the code at ADDR, which a symbol names, goes on with STATE, which a call in front of it leaves: each way from
  * there on ends as that of the function or of the interrupt does, with the frame of STATE taken off the stack. Another

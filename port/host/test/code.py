@@ -2027,6 +2027,47 @@ def at_zero(cpu):
         must(numbers["code_bytes"] * 2 == numbers["covered"] * 3, "at %d: %s" % (at, numbers))
 
 
+# What takes a stack, calls, jumps, makes a frame, takes it off and returns, branches; the row of a function's start.
+BACK = {"x86_64": ("lea stack(%rip), %rsp", "call", "jmp", "sub $24, %rsp", "add $24, %rsp\nret",
+                   "test %edi, %edi\njnz 1f", "r7+8 [cfa-8]"),
+        "i386": ("mov $stack, %esp", "call", "jmp", "sub $12, %esp", "add $12, %esp\nret", "test %eax, %eax\njnz 1f",
+                 "r4+4 [cfa-4]"),
+        "aarch64": ("ldr x0, =stack\nmov sp, x0", "bl", "b", "stp x29, x30, [sp, #-32]!", "ldp x29, x30, [sp], #32\nret",
+                    "cbnz x0, 1f", "r31+0 r30+0"),
+        "s390x": ("larl %r15, stack", "brasl %r14,", "j", "stmg %r11, %r15, 88(%r15)\naghi %r15, -176",
+                  "lmg %r11, %r15, 264(%r15)\nbr %r14", "ltgr %r2, %r2\njne 1f", "r15+160 r14+0"),
+        "riscv64": ("lla sp, stack", "jal", "j", "addi sp, sp, -32\nsd ra, 24(sp)", "ld ra, 24(sp)\naddi sp, sp, 32\nret",
+                    "bnez a0, 1f", "r2+0 r1+0"),
+        "riscv32": ("lla sp, stack", "jal", "j", "addi sp, sp, -32\nsw ra, 28(sp)", "lw ra, 28(sp)\naddi sp, sp, 32\nret",
+                    "bnez a0, 1f", "r2+0 r1+0"),
+        "arm": ("ldr sp, =stack", "bl", "b", "push {r4, lr}", "pop {r4, pc}", "cmp r0, #0\nbne 1f", "r13+0 r14+0"),
+        "thumb": ("ldr r0, =stack\nmov sp, r0", "bl", "b", "push {r4, lr}", "pop {r4, pc}", "cmp r0, #0\nbne 1f",
+                  "r13+0 r14+0")}
+
+
+def never_back(cpu):
+    """In code without symbols a call that never comes back leads into no function behind it: it ends in a loop, or in
+    a call or a jump to what never comes back. What comes back on one way does."""
+    stack, call, jump, begin, end, branch, row = BACK[cpu]
+    functions = {"loops": "nop\n1: %s 1b" % jump, "calls": "%s\n%s loops" % (begin, call), "f": begin + "\n" + end,
+                 "jumps": "nop\n%s calls" % jump, "behind": "%s\n%s jumps" % (begin, call), "g": begin + "\n" + end,
+                 "maybe": "%s\n%s\n%s\n1: %s calls" % (begin, branch, end, call),
+                 "h": "%s\n%s maybe\nbehind_h: nop\n%s" % (begin, call, end)}
+    lines = [".text", ".globl _start", "_start: " + stack]
+    lines += [call + " " + name for name in ("f", "g", "h", "maybe", "behind")]
+    lines += [".ltorg"] if "=" in stack else []
+    for name, text in functions.items():
+        lines += [".type %s, %%function" % name, name + ": " + text]
+    lines += [".bss", ".skip 4096", "stack:"]
+    where = {name: at & ~1 if cpu == "thumb" else at
+             for name, at in addresses_of(build(cpu, WORK + "/named-" + cpu, lines)).items()}
+    image = build(cpu, WORK + "/back-" + cpu, lines, *(() if cpu in ARM else ("-s",)))
+    gen("-q", "--find", "--address=0", "-o", image + ".tables", image)
+    rows = {name: run(OUT + "/rows", image + ".tables", hex(where[name]), hex(where[name] + 1))[0].split()[2:4]
+            for name in ("f", "g", "h", "behind_h", "maybe")}
+    must(all(" ".join(rows[name]) == row for name in ("f", "g", "h", "maybe")) and rows["behind_h"], str(rows))
+
+
 # The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
 FAR = {
     "ljmp": ("ljmp $8, $.Lfar", "call called\nhlt", True),
@@ -2795,6 +2836,8 @@ def test_trust():
     for cpu in AT_ZERO:
         test("%s code at 0 beside debug sections" % cpu, at_zero, cpu)
     test("x86_64 sysretq, and CFI that says nothing", naked_system)
+    for cpu in BACK:
+        test("%s calls that never come back" % cpu, never_back, cpu)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     for name in OTHER_MODES:
         test("code of other modes: " + name, other_modes, name)
