@@ -2578,7 +2578,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 
     if (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE)
         return false;
-    /* Compilers describe what follows; where there is no CFI, the next function does. */
+    /* Where there is CFI, that says what holds behind the call. */
     if (fact->flow == CODE_CALL && fact->link == 0 && r->unit->fde == NULL &&
         !code_is_own_address(r->code, fact, next) && code_never_returns(r->code, fact->target))
         return false;
