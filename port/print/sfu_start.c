@@ -148,10 +148,8 @@ static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg
 #define BANKED_SP /* by modes of the CPU */
 #endif
 
-#ifdef BANKED_SP
-enum { MODE_USR = 0x10, MODE_SVC = 0x13, MODE_SYS = 0x1f, MODE = 0x1f };
-/* Of struct sfu_link_saved. LR follows on SP. */
-enum { SAVED_PC = 15, SAVED_STATUS = 128, SAVED_SP_SYS = 149, SAVED_SP_SVC = 164 };
+#if defined BANKED_SP || defined __i386__
+#define SAVED_FRAMES /* no row describes what exceptions leave on the stack */
 
 /* Sets *VALUE to the word that the entry at LOOKUP, whose SP is SP, keeps as REG. */
 static bool read_saved(sfu_addr lookup, sfu_addr sp, uint32_t reg, sfu_addr *value)
@@ -161,6 +159,45 @@ static bool read_saved(sfu_addr lookup, sfu_addr sp, uint32_t reg, sfu_addr *val
     return saved != NULL && saved->by_interrupted == 0 &&
            sfu_read_word(&started.panic.own, sp + (sfu_addr)saved->offset, false, value) == SFU_OK;
 }
+
+/* Sets FP in REGS to what the entry at LOOKUP keeps. It is in its register where no word has it. */
+static bool find_fp(const struct sfu_frame *frame, sfu_addr lookup, struct sfu_registers *regs)
+{
+    regs->fp = frame->regs.fp;
+    return find_saved(lookup, SFU_REG_FP) == NULL || read_saved(lookup, frame->regs.sp, SFU_REG_FP, &regs->fp);
+}
+#endif
+
+#ifdef __i386__
+enum { SAVED_PC = 8, LEVEL = 3, VIRTUAL_8086 = 1 << 17 };
+
+/* A sfu_trap_hook_fn, for exception entries of a kernel with programs. The CPU has pushed PC, CS and the flags; behind
+ * them SP was if CS says that the kernel was interrupted. A program has entered the kernel otherwise. */
+static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    struct sfu_registers *regs = &interrupted->regs;
+    const sfu_addr sp = frame->regs.sp, lookup = frame->regs.pc - (frame->regs.pc_kind == SFU_PC_RETURN);
+    const struct sfu_link_saved *saved = find_saved(lookup, SAVED_PC);
+    const sfu_addr pushed = saved != NULL ? sp + (sfu_addr)saved->offset : 0;
+    sfu_addr segment, flags;
+
+    (void)ctx;
+    if (saved == NULL || !read_saved(lookup, sp, SAVED_PC, &regs->pc) ||
+        sfu_read_word(&started.panic.own, pushed + 4, false, &segment) != SFU_OK ||
+        sfu_read_word(&started.panic.own, pushed + 8, false, &flags) != SFU_OK)
+        return code;
+    if ((segment & LEVEL) != 0 || (flags & VIRTUAL_8086) != 0)
+        return SFU_END;
+    regs->sp = pushed + 12;
+    regs->has_ra = false;
+    return find_fp(frame, lookup, regs) ? SFU_OK : code;
+}
+#endif
+
+#ifdef BANKED_SP
+enum { MODE_USR = 0x10, MODE_SVC = 0x13, MODE_SYS = 0x1f, MODE = 0x1f };
+/* Of struct sfu_link_saved. LR follows on SP. */
+enum { SAVED_PC = 15, SAVED_STATUS = 128, SAVED_SP_SYS = 149, SAVED_SP_SVC = 164 };
 
 /* Whether the LR in REGS is that of the code at its PC. The instruction svc, in SVC mode, overwrites LR with the
  * address behind it. */
@@ -173,7 +210,7 @@ static bool is_own_ra(const struct sfu_registers *regs, bool svc)
 
 /* A sfu_trap_hook_fn, for exception entries. SP and LR are those of a mode of the CPU: an entry that goes on on the
  * stack of SVC or System mode shows those of that mode, and which one was interrupted is in the saved status. */
-static int cross_mode(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
     const sfu_addr sp = frame->regs.sp, lookup = frame->regs.pc - (frame->regs.pc_kind == SFU_PC_RETURN);
@@ -193,8 +230,7 @@ static int cross_mode(void *ctx, const struct sfu_frame *frame, int code, struct
     if (svc ? mode != MODE_SVC : mode != MODE_USR && mode != MODE_SYS)
         return code;
     regs->sp = sp + (sfu_addr)saved->offset;
-    regs->fp = frame->regs.fp;
-    if (find_saved(lookup, SFU_REG_FP) != NULL && !read_saved(lookup, sp, SFU_REG_FP, &regs->fp))
+    if (!find_fp(frame, lookup, regs))
         return code;
     regs->has_ra =
         read_saved(lookup, sp, (svc ? SAVED_SP_SVC : SAVED_SP_SYS) + 1, &regs->ra) && is_own_ra(regs, svc);
@@ -244,9 +280,9 @@ static int open_data(const struct sfu_link *data)
         started.reg = saved_register;
         panic->own.reg = started.reg;
     }
-#ifdef BANKED_SP
+#ifdef SAVED_FRAMES
     if (panic->own.trap_hook == NULL)
-        panic->own.trap_hook = cross_mode;
+        panic->own.trap_hook = cross_frame;
 #endif
     panic->slide = (sfu_addr)((uintptr_t)data - (uintptr_t)data->address);
     panic->image = (const char *)bytes_at(data, data->image);

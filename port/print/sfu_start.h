@@ -48,7 +48,8 @@ struct sfu_link_memory {
 /* SIZE bytes of code, from START on, of an exception entry, which keeps a register of what it has interrupted: at
  * OFFSET from the entry's SP, or from the interrupted SP. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the
  * saved status (SPSR); and the SP of the mode whose stack the entry uses, which was OFFSET bytes above the entry's SP,
- * and its LR: 164 and 165 for SVC mode, 149 and 150 for System mode, which has those of User mode. */
+ * and its LR: 164 and 165 for SVC mode, 149 and 150 for System mode, which has those of User mode. 32-bit x86, a kernel
+ * with programs: REG is also 8, the PC, on which CS and the flags follow. */
 struct sfu_link_saved {
     uint64_t start;
     uint32_t size;

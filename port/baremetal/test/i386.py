@@ -24,7 +24,7 @@ FLAGS = ["-m32", "-mgeneral-regs-only", "-fcf-protection=none", "-ffreestanding"
          "-fno-optimize-sibling-calls", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST,
          "-I" + HERE]
 
-END, NO_FDE = 1, -13
+END = 1
 MAIN = ["kernel_main", "start"]
 # The functions of each trace, without offsets, and how it ends; kernel.c is the truth.
 TRACES = {
@@ -36,8 +36,9 @@ TRACES = {
     "protection": (["panic", "handle", "common", "scenario_protection [interrupted]", *MAIN], END),
     "interrupt": (["illegal", "tick", "handle", "common", "spin [interrupted]", "scenario_interrupt", *MAIN], END),
 }
-# Entries have no rows here. The hook knows the registers that they have saved.
-TASKS = {**TRACES, "unhooked": (["panic", "handle", "common"], NO_FDE)}
+# Entries have no rows here. A hook of the kernel's own knows the registers that they have saved, or, without that, the
+# hook of sfu_panic_start.
+TASKS = {**TRACES, "unhooked": TRACES["page"]}
 
 
 def trace(text):

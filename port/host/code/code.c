@@ -387,6 +387,11 @@ static void begin_way(const struct code *code, struct code_state *state, enum co
     for (i = 0; i < CODE_REAL && state->names; i++)
         if (i != cpu->sp && state->reg[i].base == BASE_UNKNOWN)
             state->reg[i] = entry_value(i);
+    if (state->names && cpu->pushed != 0) { /* CS and flags say who was interrupted */
+        state->slot[state->num++] = (struct code_slot){entry_value(CODE_PC), cpu->word - cpu->pushed, BASE_CFA};
+        state->slot[state->num++] =
+            (struct code_slot){entry_value(CODE_STATUS), 2 * cpu->word - cpu->pushed, BASE_CFA};
+    }
 }
 
 /* Whether VALUE is an address on the stack that SP is on. */

@@ -676,8 +676,10 @@ struct code_entry_point {
 
 /* From START up to END, which has a call, an interrupt's entry keeps what register REG had when it came: at OFFSET from
  * SP or, BY_CALLER, from the SP of what was interrupted. ARM's entries keep the PC and SPSR, too; of the SP of the mode
- * that was interrupted, OFFSET is where that pointed to. Its LR is that mode's. */
+ * that was interrupted, OFFSET is where that pointed to. Its LR is that mode's. Those of i386 keep the PC, too, where
+ * exceptions may come from programs: CS says whether one does. */
 enum {
+    CODE_SAVED_EIP = 8, /* i386: CS and flags follow on it */
     CODE_SAVED_PC = 15,
     CODE_SAVED_STATUS = 128,
     CODE_SAVED_SP_SYS = 149, /* DWARF's number of R13_USR; R14_USR follows */

@@ -1449,7 +1449,7 @@ struct kept_registers {
     bool calls;
     enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER } by[KEPT];
     int32_t offset[KEPT];
-    unsigned sp; /* ARM: the number of the SP that was interrupted */
+    unsigned sp; /* ARM: the number of the SP that was interrupted; i386: CODE_SAVED_EIP; 0: no crossing */
 };
 
 struct keeper {
@@ -1487,6 +1487,8 @@ static uint64_t needed_registers(const struct code *code)
     needed &= ~(1u << cpu->sp | 1u << cpu->fp);
     if (cpu->banked)
         return (needed & ~(1u << cpu->ra)) | 1u << cpu->fp | 15ull << KEPT_PC;
+    if (code->programs)
+        return needed | 1u << cpu->fp | 1ull << KEPT_PC;
     return needed;
 }
 
@@ -1515,20 +1517,43 @@ static void find_kept(const struct code_cpu *cpu, const struct code_state *state
     }
 }
 
-/* ARM: notes in KEPT where STATE has what leads back from an exception, if it has all of it. FP is in its register
- * where no word has it. */
+/* Notes in KEPT where STATE has the interrupted FP: in a word from SP or, KEPT_NOT, in its register. Returns false if
+ * that is nowhere. */
+static bool find_fp(const struct code_cpu *cpu, const struct code_state *state, struct kept_registers *kept)
+{
+    find_kept(cpu, state, BASE_ENTRY + cpu->fp, cpu->fp, kept);
+    if (is_at(&state->reg[cpu->fp], BASE_ENTRY + cpu->fp, 0, false))
+        kept->by[cpu->fp] = KEPT_NOT;
+    return kept->by[cpu->fp] != KEPT_BY_CALLER &&
+           (kept->by[cpu->fp] == KEPT_BY_SP || is_at(&state->reg[cpu->fp], BASE_ENTRY + cpu->fp, 0, false));
+}
+
+/* i386: notes in KEPT where STATE has what the CPU has pushed, with CS and the flags, and FP, if it has all of it. */
+static void find_pushed(const struct code_cpu *cpu, const struct code_state *state, struct kept_registers *kept)
+{
+    struct kept_registers found = *kept, behind = {0};
+
+    find_kept(cpu, state, BASE_RETURN, KEPT_PC, &found);
+    find_kept(cpu, state, BASE_ENTRY + CODE_PC, KEPT_PC, &behind);
+    find_kept(cpu, state, BASE_ENTRY + CODE_STATUS, KEPT_STATUS, &behind);
+    if (!find_fp(cpu, state, &found) || found.by[KEPT_PC] != KEPT_BY_SP || behind.by[KEPT_PC] != KEPT_BY_SP ||
+        behind.by[KEPT_STATUS] != KEPT_BY_SP || behind.offset[KEPT_PC] - found.offset[KEPT_PC] != cpu->word ||
+        behind.offset[KEPT_STATUS] - found.offset[KEPT_PC] != 2 * cpu->word)
+        return;
+    found.sp = CODE_SAVED_EIP;
+    *kept = found;
+}
+
+/* ARM: notes in KEPT where STATE has what leads back from an exception, if it has all of it. */
 static void find_crossing(const struct code_cpu *cpu, const struct code_state *state, struct kept_registers *kept)
 {
     struct kept_registers found = *kept;
-    const struct code_value *sp = &state->reg[cpu->sp], *fp = &state->reg[cpu->fp];
+    const struct code_value *sp = &state->reg[cpu->sp];
 
     find_kept(cpu, state, BASE_RETURN, KEPT_PC, &found);
     find_kept(cpu, state, BASE_ENTRY + CODE_STATUS, KEPT_STATUS, &found);
     find_kept(cpu, state, BASE_ENTRY + cpu->ra, KEPT_LR, &found);
-    find_kept(cpu, state, BASE_ENTRY + cpu->fp, cpu->fp, &found);
-    if (is_at(fp, BASE_ENTRY + cpu->fp, 0, false))
-        found.by[cpu->fp] = KEPT_NOT;
-    else if (found.by[cpu->fp] != KEPT_BY_SP)
+    if (!find_fp(cpu, state, &found))
         return;
     if (found.by[KEPT_PC] != KEPT_BY_SP || found.by[KEPT_STATUS] != KEPT_BY_SP || sp->base != BASE_CFA ||
         !fits(-sp->k) || (state->mode != CODE_MODE_SVC && state->mode != CODE_MODE_SYS))
@@ -1561,6 +1586,8 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
             find_kept(t->cpu, v.held, BASE_ENTRY + reg, reg, &kept);
     if (t->cpu->banked)
         find_crossing(t->cpu, v.held, &kept);
+    else if (t->code->programs)
+        find_pushed(t->cpu, v.held, &kept);
     k->list = grow(k->list, k->num, sizeof *k->list);
     k->list[k->num++] = kept;
 }
@@ -1640,7 +1667,7 @@ static bool keeps_all(const struct keeper *k, const struct kept_registers *kept,
 /* The number by which what KEPT has as REG is given. */
 static uint8_t number_of(const struct kept_registers *kept, unsigned reg)
 {
-    return (uint8_t)(reg == KEPT_PC       ? CODE_SAVED_PC
+    return (uint8_t)(reg == KEPT_PC       ? kept->sp == CODE_SAVED_EIP ? CODE_SAVED_EIP : CODE_SAVED_PC
                      : reg == KEPT_STATUS ? CODE_SAVED_STATUS
                      : reg == KEPT_SP     ? kept->sp
                      : reg == KEPT_LR     ? kept->sp + 1

@@ -187,6 +187,42 @@ def check_modes(gen, folder):
     return wrong
 
 
+# 32-bit x86, a kernel with programs: entries, and what is known at the call of handle: the PC (8) and, if it is not in
+# its register, FP (5), with offsets from SP. An empty set: nothing for sure.
+CALL = "call handle; popa; iret"
+PUSHED = [
+    ("pusha; " + CALL, {(8, 32)}), ("push $0; pusha; call handle; popa; add $4, %esp; iret", {(8, 36)}),
+    ("pusha; xor %ebp, %ebp; " + CALL, {(8, 32), (5, 8)}),
+    ("pusha; push %esp; call handle; add $4, %esp; popa; iret", {(8, 36)}),
+    ("push %eax; push %ebp; mov %esp, %ebp; and $-16, %esp; call handle; mov %ebp, %esp; pop %ebp; pop %eax; iret",
+     set())
+] + [(text, set()) for text in (
+    # The PC, CS or the flags are other ones, or perhaps; FP is lost, or perhaps; SP is another one.
+    "pusha; mov %eax, 32(%esp); " + CALL, "pusha; mov %eax, 36(%esp); " + CALL, "pusha; movb $8, 36(%esp); " + CALL,
+    "pusha; mov %ax, 38(%esp); " + CALL, "pusha; mov %eax, 40(%esp); " + CALL,
+    "pusha; test %eax, %eax; jz 1f; mov %eax, 36(%esp); 1: " + CALL,
+    "push %eax; xor %ebp, %ebp; call handle; pop %eax; iret",
+    "pusha; test %eax, %eax; jz 1f; mov %eax, 8(%esp); 1: xor %ebp, %ebp; " + CALL,
+    "push %eax; mov %esp, %ebx; mov $0x9000, %esp; call handle; mov %ebx, %esp; pop %eax; iret")]
+
+
+def check_pushed(gen, compiler, folder):
+    """The same for 32-bit x86, by COMPILER, a list of words."""
+    wrong = []
+    for i, (text, facts) in enumerate(PUSHED):
+        name = "%s/pushed%d" % (folder, i)
+        with open(name + ".S", "w", encoding="ascii") as f:
+            f.write(".text\n.globl _start, handle, e\n.type handle, @function\n_start: jmp _start\n"
+                    "handle: ret\nltr %ax\ne: " + text + "\n")
+        subprocess.run([*compiler, "-nostdlib", "-static", name + ".S", "-o", name], check=True)
+        said = subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", name], check=True,
+                              stdout=subprocess.PIPE).stdout
+        found = {(s["register"], s["offset"]) for s in json.loads(said)["saved"]}
+        if found != facts:
+            wrong.append("%s, not %s, of\n%s" % (found, facts, text))
+    return wrong
+
+
 def entries_of(cpu):
     """Triples of a text, its entries, and where the return address is; None: nowhere for sure."""
     begin, end, save, place = BEGIN[cpu], END[cpu], SAVE[cpu], ("sp", PLACE[cpu])

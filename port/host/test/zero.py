@@ -14,7 +14,7 @@ sys.path.insert(0, "test/lib")
 sys.path.insert(1, "port/host/test")
 from booted import boot, traces
 from check import finish, must, run, test
-from saved import BEGIN, check_modes, check_saved
+from saved import BEGIN, check_modes, check_pushed, check_saved
 
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
@@ -195,6 +195,15 @@ def modes():
         kernel("modes-%x-%x" % (entry, run_in), flags + ([] if end is None else ["-DNESTED=1"]), end=end)
 
 
+def programs(flag):
+    """The CPU pushes more for a program than for the kernel: in front of one the trace is complete."""
+    image = WORK + "/programs.elf"
+    run(LINK, *LD.split(), "-T", script("programs.ld", ("", "")), *compile_all([flag, "-DPROGRAMS"]), "-o", image)
+    kernels, program = boot(QEMU, image).split("a program\n")
+    expect(kernels, "", True)
+    must(traces(program) == [(HANDLER, 1)], program)
+
+
 def overwritten():
     """The instruction svc in SVC mode has overwritten the LR of a leaf function."""
     image = WORK + "/svc.elf"
@@ -205,7 +214,8 @@ def overwritten():
 
 
 def saved_for_sure():
-    wrong = check_modes(GEN, WORK) if CPU == "arm" else check_saved(GEN, CPU, WORK)
+    wrong = (check_modes(GEN, WORK) if CPU == "arm" else check_pushed(GEN, CC.split(), WORK) if CPU == "i386" else
+             check_saved(GEN, CPU, WORK))
     must(not wrong, "\n".join(wrong))
 
 
@@ -230,11 +240,14 @@ def main():
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": sfu-gen runs once", made_once)
-    if CPU in BEGIN or CPU == "arm":
+    if CPU in BEGIN or CPU in ("arm", "i386"):
         test(CPU + ": what entries save is proven", saved_for_sure)
     if CPU == "arm":
         test("arm: modes", modes)
         test("arm: svc in SVC mode", overwritten)
+    if CPU == "i386":
+        for flag in "-O2", "-O0":
+            test("i386: a kernel with programs: " + flag, programs, flag)
     if CPU == "s390x":
         test(CPU + ": a new PSW that is copied", last_fault)
     if CPU == "riscv64":

@@ -5,7 +5,7 @@
  * command line chooses how it crashes. i386.py has the functions that each trace must show.
  *
  * WITH_TASKS: a double fault has a task gate, so the image has `ltr`, and sfu-gen makes no rows of exception entries.
- * Traces cross them by a hook; but that of the scenario "unhooked".
+ * Traces cross them by a hook of the kernel's own; that of the scenario "unhooked" by the one of sfu_panic_start.
  */
 #include "sfu_panic.h"
 

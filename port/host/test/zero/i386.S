@@ -45,13 +45,48 @@ prologue:
     nop
     ret
 
+#ifdef PROGRAMS
+    .globl run_program
+run_program:                            /* in user mode, on a stack of its own */
+    mov $task, %eax
+    mov %ax, gdt + 42
+    shr $16, %eax
+    mov %al, gdt + 44
+    mov %ah, gdt + 47
+    mov $0x28, %eax
+    ltr %ax
+    mov $0x23, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    push $0x23
+    push $program_top
+    pushf
+    orl $0x3000, (%esp)                 /* a program may write to ports */
+    push $0x1b
+    push $program
+    iret
+program:
+    ud2
+    call finish
+#endif
+
     .data
     .balign 8
 gdt:
-    .quad 0, 0x00cf9a000000ffff, 0x00cf92000000ffff
+    .quad 0, 0x00cf9a000000ffff, 0x00cf92000000ffff, 0x00cffa000000ffff, 0x00cff2000000ffff, 0x0000890000000067
 gdt_register:
-    .word 23
+    .word 47
     .long gdt
+#ifdef PROGRAMS
+task:
+    .long 0, task_top, 16
+    .skip 92
+    .bss
+    .skip 8192
+task_top:
+    .skip 4096
+program_top:
+#endif
 
     .bss
     .balign 16

@@ -138,6 +138,17 @@ step int interrupted(int n)
     return sink;
 }
 
+#ifdef PROGRAMS
+void run_program(void);
+void finish(void);
+void finish(void)
+{
+    say("DONE\n");
+    for (;;)
+        continue;
+}
+#endif
+
 void kernel_main(void);
 void kernel_main(void)
 {
@@ -147,6 +158,10 @@ void kernel_main(void)
     sink += recurse(3);
     sink += broken(3);
     sink += interrupted(3);
+#ifdef PROGRAMS
+    say("a program\n");
+    run_program();
+#endif
     say("DONE\n");
     for (;;)
         continue;
