@@ -977,8 +977,9 @@ const char *cfi_leads_nowhere(const struct image *image, const struct cfi_row *r
     if (cfa->control == (registers->sp << RULE_NUMBER | RULE_REGISTER) &&
         cfa->offset < (int32_t)registers->sp_below_cfa)
         return cfi_goes_down;
-    if (!row->by_code && ((row->ra.control == RULE_DEREFERENCE && row->ra.offset >= 0) ||
-                          (row->fp.control == RULE_DEREFERENCE && row->fp.offset >= 0)))
+    if (!row->by_code && image->pe == NULL &&
+        ((row->ra.control == RULE_DEREFERENCE && row->ra.offset >= 0) ||
+         (row->fp.control == RULE_DEREFERENCE && row->fp.offset >= 0)))
         return cfi_is_above;
     return NULL;
 }

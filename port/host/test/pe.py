@@ -250,6 +250,20 @@ plain:
     addq $40, %rsp
     iretq
     .seh_endproc
+    .globl homes
+    .seh_proc homes
+homes:
+    movq %rbp, 16(%rsp)
+    subq $40, %rsp
+    .seh_stackalloc 40
+    .seh_savereg %rbp, 56
+    .seh_endprologue
+    xorl %ebp, %ebp
+    call leaf
+    movq 56(%rsp), %rbp
+    addq $40, %rsp
+    ret
+    .seh_endproc
     .globl leaf
 leaf:
     nop
@@ -698,6 +712,18 @@ def assembled():
         r"(?m)^([0-9a-f]+) \w (\w+)$", run("%s/x86_64/nm" % TC, name + ".efi")[0])}
 
 
+def homes():
+    """x64: a function may keep FP above its frame, where callers leave room for four arguments."""
+    image, at = assembled()
+    for options in ["--cfi=keep"], []:
+        gen("-q", "--side=" + image + ".side", *options, image)
+        text = run("%s/x86_64/readelf" % TC, "--sframe", image + ".side")[0]
+        body = re.search(r"pc = 0x0*%x, size = .*?\n(.*?)(?:\n\n|\Z)" % at["homes"], text, re.S)[1]
+        rows = [row for pc, *row in re.findall(r"(?m)^ +([0-9a-f]+) +(\S+) +(\S+) +(\S+)", body)
+                if int(pc, 16) == at["homes"] + 9]
+        must(rows == [["sp+48", "c+8", "f"]], body)
+
+
 def machine_frames():
     """Behind the entry of an interrupt the trace goes on where the CPU pushed that it was, on the stack that it pushed,
     with and without an error code."""
@@ -817,6 +843,7 @@ def main():
     test("aarch64, unwind codes by hand", codes_by_hand)
     test("aarch64, packed", packed)
     test("x86_64, frames of interrupts", machine_frames)
+    test("x86_64 FP in the room for arguments", homes)
     test("x86_64, a part of a function", chained)
     for name in ENTRIES:
         test("x86_64, who calls the entry: " + name, entry, name)
