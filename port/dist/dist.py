@@ -12,7 +12,7 @@ sfu_kernel.h, sfu_kernel.c
                           need the two files above
 sfu_cortexm.h, sfu_cortexm.c
                           exceptions of Cortex-M (port/cortexm/); they need the first two files
-sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c
+sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c, sfu_repeat.h, sfu_repeat.c
                           a profile by a timer's interrupts (port/profile/), the depot that it is (port/depot/) and the
                           fast walker (port/fast/); they need the first two files
 sfu_asm.h                 the macros for assembly files, of every CPU
@@ -112,6 +112,8 @@ ON_TOP = {
     "sfu_profile.c": ("sfu_profile.h", ("port/depot/sfu_depot_print.c", "port/profile/sfu_profile.c")),
     "sfu_depot.c": ("sfu_profile.h", ("port/depot/sfu_depot.c",)),
     "sfu_fast.c": ("sfu_profile.h", ("port/fast/sfu_fast.c",)),
+    "sfu_repeat.h": ("sfu_profile.h", ("port/fast/sfu_repeat.h",)),
+    "sfu_repeat.c": ("sfu_repeat.h", ("port/fast/sfu_repeat.c",)),
 }
 
 
@@ -119,7 +121,7 @@ def on_top(version, name):
     included, files = ON_TOP[name]
     text = "/* sfu %s: %s, on top of sfu_panic.c. */\n" % (version, ", ".join(files))
     own = {"sfu.h", "sfu_arch.h", "sfu_print.h", "sfu_dump.h"} | {os.path.basename(f)[:-2] + ".h" for f in files}
-    own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"} if "profile" in included else set()
+    own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"} if included in ("sfu_profile.h", "sfu_repeat.h") else set()
     return LICENCE + text + '#include "%s"\n' % included + "".join(part(file, set(own)) for file in files)
 
 

@@ -213,6 +213,16 @@ static bool learn(struct sfu_repeat *r, const struct sfu_fast *fast, const struc
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
+/* Whether nobody has used R until now. gcc would call a library that a kernel does not have. */
+#if defined(__aarch64__)
+__attribute__((target("no-outline-atomics")))
+#endif
+static __attribute__((__noinline__)) bool
+set_busy(struct sfu_repeat *r)
+{
+    return __atomic_exchange_n(&r->busy, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
 /* A trace that was known did not come, or could not become known: the next one must come more often for that. */
 static void wait_longer(struct sfu_repeat *r)
 {
@@ -302,7 +312,7 @@ int sfu_repeat_trace(struct sfu_repeat *repeat, struct sfu_fast *fast, const str
                                             capacity};
     int code;
 
-    if (__atomic_exchange_n(&r->busy, 1, __ATOMIC_ACQUIRE) != 0)
+    if (!set_busy(r))
         return sfu_fast_trace(fast, target, top, skip, pcs, capacity, count);
     if (r->known && are_equal(r->keys, keys, SFU_REPEAT_KEYS) && answers_hold(r, target) && words_hold(r)) {
         if (r->came < MOST_TIMES)

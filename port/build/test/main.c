@@ -9,6 +9,9 @@
 #ifdef WITH_FAST
 #include "sfu_fast.h"
 #endif
+#ifdef WITH_REPEAT
+#include "sfu_repeat.h"
+#endif
 #ifdef WITH_DEPOT
 #include "sfu_depot_print.h"
 #endif
@@ -53,6 +56,10 @@ int main(void)
     void (*volatile profile)(const struct sfu_profile *, const struct sfu_panic *,
                              const struct sfu_depot_report *) = sfu_profile_print;
     printf(" profile %d", profile != 0);
+#endif
+#ifdef WITH_REPEAT
+    void (*volatile repeat)(struct sfu_repeat *, uint64_t *, size_t) = sfu_repeat_init;
+    printf(" repeat %d", repeat != 0);
 #endif
     printf(": %d %d %s\n", here.pc != 0, sfu_open(&section, "", 0, 0), sfu_string(SFU_END));
     return 0;

@@ -63,14 +63,14 @@ sentence="end of the stack: the outermost frame"
 by_cmake cmake-default "oldest 1 abi 0 print 1: 1 -1 $sentence" WITH_PRINT
 by_cmake cmake-all "oldest 3 abi 3 no-remote no-strings fast 1: 1 -1 " WITH_FAST \
     -DSFU_OLDEST_VERSION=3 -DSFU_ABI=SFU_AMD64 -DSFU_NO_REMOTE=ON -DSFU_NO_STRINGS=ON -DSFU_PRINT=OFF -DSFU_FAST=ON
-by_cmake cmake-profile "oldest 1 abi 0 print 1 fast 1 depot 1 profile 1: 1 -1 $sentence" \
-    "WITH_PRINT WITH_FAST WITH_DEPOT WITH_PROFILE" -DSFU_FAST=ON -DSFU_DEPOT=ON -DSFU_PROFILE=ON
+by_cmake cmake-profile "oldest 1 abi 0 print 1 fast 1 depot 1 profile 1 repeat 1: 1 -1 $sentence" \
+    "WITH_PRINT WITH_FAST WITH_DEPOT WITH_PROFILE WITH_REPEAT" -DSFU_FAST=ON -DSFU_DEPOT=ON -DSFU_PROFILE=ON
 by_meson meson-default "oldest 1 abi 0: 1 -1 $sentence" "" "" ""
 by_meson meson-all "oldest 3 abi 3 no-remote no-strings print 1 fast 1: 1 -1 " "'-DWITH_PRINT', '-DWITH_FAST'" \
     "'-DSFU_OLDEST_VERSION=3', '-DSFU_ABI=SFU_AMD64', '-DSFU_NO_REMOTE', '-DSFU_NO_STRINGS'" "'print', 'fast'"
-by_meson meson-profile "oldest 1 abi 0 print 1 fast 1 depot 1 profile 1: 1 -1 $sentence" \
-    "'-DWITH_PRINT', '-DWITH_FAST', '-DWITH_DEPOT', '-DWITH_PROFILE'" "" \
-    "'print', 'build_id', 'fast', 'depot', 'depot_print', 'profile'"
+by_meson meson-profile "oldest 1 abi 0 print 1 fast 1 depot 1 profile 1 repeat 1: 1 -1 $sentence" \
+    "'-DWITH_PRINT', '-DWITH_FAST', '-DWITH_DEPOT', '-DWITH_PROFILE', '-DWITH_REPEAT'" "" \
+    "'print', 'build_id', 'fast', 'repeat', 'depot', 'depot_print', 'profile'"
 
 # A variable that the parent sets before add_subdirectory counts at the first configure and at each later one, whatever
 # policies the parent has; and so it does against the cache.

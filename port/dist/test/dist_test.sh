@@ -49,18 +49,18 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
         -o "$work/panic-$compiler.o" # with each part
 done
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang "clang --target=aarch64-linux-gnu" "g++ -xc++"; do
-    for name in kernel profile depot fast; do
+    for name in kernel profile depot fast repeat; do
         # shellcheck disable=SC2086 # words
         test "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c \
             -o "$work/$name-$compiler.o"
     done
 done
 profile_beside() {
-    cp $out/sfu_p*.[ch] $out/sfu_depot.c $out/sfu_fast.c $work &&
-        for name in panic profile depot fast; do
+    cp $out/sfu_p*.[ch] $out/sfu_repeat.[ch] $out/sfu_depot.c $out/sfu_fast.c $work &&
+        for name in panic profile depot fast repeat; do
             gcc -ffreestanding -O2 -mgeneral-regs-only -c $work/sfu_$name.c -o $work/p$name.o || return 1
         done &&
-        ld -r -o $work/profile.o $work/p{panic,profile,depot,fast}.o && ! nm -u $work/profile.o | grep .
+        ld -r -o $work/profile.o $work/p{panic,profile,depot,fast,repeat}.o && ! nm -u $work/profile.o | grep .
 }
 test "a profile beside sfu_panic.c needs nothing else" profile_beside
 # Where there is less code, -O2 has nothing more to warn of than with all of it.

@@ -389,6 +389,118 @@ static void test_parts(void **unused)
     assert_true(known > stacks / 2);
 }
 
+/* ---- Long traces, and where things end ---- */
+
+enum { LONG = 600, STEP = 32, PAST = 300 };
+
+/* One function, whose frames are STEP, on a stack of LONG of them that ends just behind the last word that is read. */
+static struct sfu_target make_long(struct sfu_registers *top)
+{
+    struct build *b = &tables[0].build;
+    const uint64_t slot = HOST_ABI == SFU_AMD64 ? STEP - 8 : HOST_ABI == SFU_S390X ? STEP + 160 - 48 : 8;
+    struct sfu_target t;
+    unsigned i;
+
+    build_begin(b, 3, HOST_ABI, BIG_HOST);
+    build_fde_more(b, -0x100000, 64, ADDR1, FLEX, 0);
+    ROW(b, 0, WORD1, REG(HOST_SP), HOST_ABI == SFU_S390X ? STEP / 8 : STEP, AT_CFA,
+        (int64_t)slot - STEP - (HOST_ABI == SFU_S390X ? 160 : 0));
+    build_end(b);
+    memcpy(tables[0].bytes, b->bytes, b->size);
+    tables[0].addr = BASES;
+    tables[0].good = true;
+    tables[1].good = false;
+    add_tables();
+    memset(&t, 0, sizeof t);
+    memset(top, 0, sizeof *top);
+    memset(stack.s.bytes, 0, STACK_SIZE);
+    for (i = 0; i < LONG; i++) {
+        const uint64_t pc = BASES - 0x100000 + 2 + i % 60;
+
+        memcpy(stack.s.bytes + i * STEP + slot, &pc, 8);
+    }
+    t.stack = (struct sfu_stack){stack.s.bytes, STACK, STACK + LONG * STEP + (HOST_ABI == SFU_S390X ? 160 : 0)};
+    t.sections = sfu_fast_sections(&fast);
+    t.max_frames = 2 * LONG;
+    top->pc = BASES - 0x100000 + 4;
+    top->sp = STACK;
+    return t;
+}
+
+/* A trace by R, without its first SKIP frames, which has COUNT of them, is the core's. */
+static void check_long(struct sfu_repeat *r, const struct sfu_target *t, const struct sfu_registers *top,
+                       size_t skip, size_t capacity, size_t count)
+{
+    static uint64_t got[LONG + 1], want[LONG + 1];
+    size_t got_count, want_count;
+    const int want_code = core_trace(t, top, skip, want, capacity, &want_count);
+
+    assert_int_equal(sfu_repeat_trace(r, &fast, t, top, skip, got, capacity, &got_count), want_code);
+    assert_int_equal(want_count, count);
+    assert_int_equal(got_count, count);
+    assert_memory_equal(got, want, count * 8);
+}
+
+/* More PCs, frames left out and words than a byte counts, up to the end of the stack; and no word at all, but as many
+ * PCs as there is room for. A word of the first frame, of the last one and of one between counts. */
+static void test_long(void **unused)
+{
+    static uint64_t words[7 * (LONG + 1)];
+    const size_t skips[] = {0, PAST, 0, 0}, capacities[] = {LONG + 1, PAST, PAST, 1}, rooms[] = {0, 0, 0, 1};
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned which, i;
+
+    (void)unused;
+    for (which = 0; which < sizeof skips / sizeof skips[0]; which++) {
+        const size_t skip = skips[which], count = capacities[which];
+
+        sfu_repeat_init(&state.r, words, rooms[which] != 0 ? rooms[which] : sizeof words / 8);
+        for (i = 0; i <= SFU_REPEAT_TIMES; i++)
+            check_long(&state.r, &t, &top, skip, count, count);
+        assert_true(state.r.known);
+        core_steps = 0;
+        check_long(&state.r, &t, &top, skip, count, count);
+        assert_true(core_steps <= skip + count); /* the core's trace alone */
+        for (i = 0; i < 3 && state.r.pairs > 0; i++) {
+            uint64_t *word = (uint64_t *)(uintptr_t)words[count + 2 * (i * (state.r.pairs - 1) / 2)];
+
+            *word ^= 1;
+            check_long(&state.r, &t, &top, skip, count, count);
+            assert_false(state.r.known);
+            *word ^= 1;
+            while (!state.r.known)
+                check_long(&state.r, &t, &top, skip, count, count);
+        }
+    }
+    assert_int_equal(state.r.pairs, 0);
+}
+
+/* A trace that has come as often as it had to, before it did not come, need not come more often the next time. What the
+ * memory had before counts for nothing. */
+static void test_again(void **unused)
+{
+    struct sfu_registers top, other;
+    struct sfu_target t = make_long(&top);
+    unsigned more, i;
+
+    (void)unused;
+    for (more = 0; more < 2; more++) {
+        memset(&state.r, 0, sizeof state.r);
+        for (i = 0; i < SFU_REPEAT_STACKS; i++) {
+            state.r.answers[i].found = true;
+            state.r.answers[i].stack = (struct sfu_stack){copied.bytes, STACK, STACK + STACK_SIZE};
+        }
+        assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+        for (i = 0; i < SFU_REPEAT_TIMES - 1 + more; i++)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        other = top;
+        other.pc++;
+        check_one(&state.r, &t, &other, 0, MAX_PCS);
+        assert_int_equal(state.r.patience, more != 0 ? SFU_REPEAT_TIMES : 2 * SFU_REPEAT_TIMES);
+    }
+}
+
 /* ---- Callbacks ---- */
 
 static struct sfu_stack answer;
@@ -645,9 +757,10 @@ static void test_threads(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct check_test tests[] = {CHECK(test_changes), CHECK(test_parts),    CHECK(test_find_stack),
-                                       CHECK(test_never),   CHECK(test_register), CHECK(test_patience),
-                                       CHECK(test_profile), CHECK(test_threads)};
+    const struct check_test tests[] = {CHECK(test_changes),  CHECK(test_parts),    CHECK(test_find_stack),
+                                       CHECK(test_long),     CHECK(test_again),    CHECK(test_never),
+                                       CHECK(test_register), CHECK(test_patience), CHECK(test_profile),
+                                       CHECK(test_threads)};
 
     if (argc > 1)
         stacks = (unsigned)strtoul(argv[1], NULL, 10);

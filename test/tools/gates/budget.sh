@@ -18,6 +18,7 @@
 #                ABI alone and maps sections of version 3, texts aside
 #   fast-text    as text, of the fast walker
 #   fast-stack   bytes of stack that a trace by it needs beyond the callbacks; a step of the core is in it
+#   repeat-...   the same of what remembers the last trace
 #   walk ...     instructions per frame or per find: the modes of perf.c
 #   shape-SHAPE-WALKER
 #                instructions per frame of stacks of the benchmark's shapes, all of whose frames were right
@@ -106,6 +107,7 @@ measure() {
         $command -fcallgraph-info=su -o "$object.o"
         $command -fcallgraph-info=su -DSFU_NO_REMOTE -o "$object-mapped.o"
         ! has_fast "$2" || ${command% sfu.c} port/fast/sfu_fast.c -fcallgraph-info=su -o "$object-fast.o"
+        ! has_fast "$2" || ${command% sfu.c} port/fast/sfu_repeat.c -fcallgraph-info=su -o "$object-repeat.o"
         $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
             -fdata-sections -o "$object-alone.o"
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
@@ -125,6 +127,10 @@ measure() {
     echo "$1 $2 $3 fast-text $("$here/../measure.sh" text "$readelf" "$object-fast.o")"
     stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
     echo "$1 $2 $3 fast-stack ${stack%% *}"
+    cat "$object-fast.ci" >>"$object-repeat.ci"
+    echo "$1 $2 $3 repeat-text $("$here/../measure.sh" text "$readelf" "$object-repeat.o")"
+    stack=$("$here/stack.py" "$object-repeat.ci" sfu_repeat_trace)
+    echo "$1 $2 $3 repeat-stack ${stack%% *}"
 }
 
 # instructions COMPILER OPTIMISATION
