@@ -121,7 +121,8 @@ def on_top(version, name):
     included, files = ON_TOP[name]
     text = "/* sfu %s: %s, on top of sfu_panic.c. */\n" % (version, ", ".join(files))
     own = {"sfu.h", "sfu_arch.h", "sfu_print.h", "sfu_dump.h"} | {os.path.basename(f)[:-2] + ".h" for f in files}
-    own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"} if included in ("sfu_profile.h", "sfu_repeat.h") else set()
+    if included in ("sfu_profile.h", "sfu_repeat.h"):
+        own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"}
     return LICENCE + text + '#include "%s"\n' % included + "".join(part(file, set(own)) for file in files)
 
 
