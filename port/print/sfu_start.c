@@ -171,8 +171,18 @@ static bool find_fp(const struct sfu_frame *frame, sfu_addr lookup, struct sfu_r
 #ifdef __i386__
 enum { SAVED_PC = 8, LEVEL = 3, VIRTUAL_8086 = 1 << 17 };
 
+/* The selector of the kernel's code. */
+static uint32_t own_segment(void)
+{
+    uint32_t segment;
+
+    __asm__("movl %%cs, %0" : "=r"(segment));
+    return segment & UINT16_MAX;
+}
+
 /* A sfu_trap_hook_fn, for exception entries of a kernel with programs. The CPU has pushed PC, CS and the flags; behind
- * them SP was if CS says that the kernel was interrupted. A program has entered the kernel otherwise. */
+ * them SP was if CS says that the kernel was interrupted. A program has entered the kernel otherwise. Another segment
+ * of the kernel may be code of 16 bits; and a task that a gate has entered has none of the three on its stack. */
 static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
@@ -188,6 +198,8 @@ static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struc
         return code;
     if ((segment & LEVEL) != 0 || (flags & VIRTUAL_8086) != 0)
         return SFU_END;
+    if ((segment & UINT16_MAX) != own_segment())
+        return code;
     regs->sp = pushed + 12;
     regs->has_ra = false;
     return find_fp(frame, lookup, regs) ? SFU_OK : code;

@@ -393,6 +393,17 @@ static void test_parts(void **unused)
 
 enum { LONG = 600, STEP = 32, PAST = 300 };
 
+/* Ends B, the build of table 0, which no other is beside. */
+static void add_only_table(struct build *b)
+{
+    build_end(b);
+    memcpy(tables[0].bytes, b->bytes, b->size);
+    tables[0].addr = BASES;
+    tables[0].good = true;
+    tables[1].good = false;
+    add_tables();
+}
+
 /* One function, whose frames are STEP, on a stack of LONG of them that ends just behind the last word that is read. */
 static struct sfu_target make_long(struct sfu_registers *top)
 {
@@ -405,12 +416,7 @@ static struct sfu_target make_long(struct sfu_registers *top)
     build_fde_more(b, -0x100000, 64, ADDR1, FLEX, 0);
     ROW(b, 0, WORD1, REG(HOST_SP), HOST_ABI == SFU_S390X ? STEP / 8 : STEP, AT_CFA,
         (int64_t)slot - STEP - (HOST_ABI == SFU_S390X ? 160 : 0));
-    build_end(b);
-    memcpy(tables[0].bytes, b->bytes, b->size);
-    tables[0].addr = BASES;
-    tables[0].good = true;
-    tables[1].good = false;
-    add_tables();
+    add_only_table(b);
     memset(&t, 0, sizeof t);
     memset(top, 0, sizeof *top);
     memset(stack.s.bytes, 0, STACK_SIZE);
@@ -620,12 +626,7 @@ static void test_register(void **unused)
     build_begin(b, 3, HOST_ABI, BIG_HOST);
     build_fde_more(b, -0x100000, 64, ADDR1, FLEX, 0);
     ROW(b, 0, WORD1, REG(3), 16, AT_CFA, -8);
-    build_end(b);
-    memcpy(tables[0].bytes, b->bytes, b->size);
-    tables[0].addr = BASES;
-    tables[0].good = true;
-    tables[1].good = false;
-    add_tables();
+    add_only_table(b);
     memset(&t, 0, sizeof t);
     memset(&top, 0, sizeof top);
     t.stack = (struct sfu_stack){stack.s.bytes, STACK, STACK + STACK_SIZE};

@@ -180,6 +180,7 @@ struct code_fact {
     uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece;
                           CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
     bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
+    bool may_leave;    /* s390x: it may go, or return, to where a register or a word says, which is not followed */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
 };

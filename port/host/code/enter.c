@@ -42,11 +42,12 @@ struct trial {
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
-    bool pushes;    /* x86_64: SP has left where it was at the entry by the push of a number */
-    bool piece;     /* it begins within a function, whose frame its end must find */
-    bool by_row;    /* and what is known of that is what CFI says of it */
-    bool quiet;     /* it notes nothing in units */
-    unsigned depth; /* of calls that are tried, too */
+    bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
+    bool piece;  /* it begins within a function, whose frame its end must find */
+    bool by_row; /* and what is known of that is what CFI says of it */
+    bool
+        asks_back; /* whether a way leads back is all it asks: it notes nothing in units, and tries what is called */
+    unsigned depth; /* of those calls */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -108,7 +109,7 @@ static void note_jump(struct trial *t, uint64_t pc, const struct code_state *sta
 {
     struct code_unit *unit = code_unit_at(t->code, pc);
 
-    if (unit == NULL || unit->start != pc || pc == t->start || t->piece || t->quiet)
+    if (unit == NULL || unit->start != pc || pc == t->start || t->piece || t->asks_back)
         return;
     if (!code_is_entry(t->code->cpu, state)) {
         unit->jumped_to = true;
@@ -146,9 +147,11 @@ static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
     /* A function that another one goes on in, as its caller's, returns in its place. */
     if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state)) {
         t->ends->tail_calls = true;
-        t->ends->left_open |= !t->quiet || !never_returns(t->code, pc, t->depth + 1);
-    } else
+        if (t->asks_back)
+            t->ends->left_open |= !never_returns(t->code, pc, t->depth + 1);
+    } else {
         arrive(t, pc, state);
+    }
 }
 
 /* Whether a register or a word in STATE has a value of a base from FIRST to LAST. */
@@ -459,7 +462,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
-    return !ends_at(t->code, next) && !(t->quiet && never_returns(t->code, fact->target, t->depth + 1));
+    return !ends_at(t->code, next) && !(t->asks_back && never_returns(t->code, fact->target, t->depth + 1));
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -539,7 +542,8 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         note_return(t, state, fact);
     if (fact->flow == CODE_RESUME && !enters(t, state) && !goes_on_behind(t, state, fact, pc))
         note_resume(t, state, fact);
-    t->ends->left_open |= fact->flow == CODE_STOP; /* a trap, which a kernel's handler may skip */
+    /* A trap a kernel's handler may skip. */
+    t->ends->left_open |= fact->flow == CODE_STOP || fact->may_leave;
     if (fact->flow == CODE_CALL)
         return take_call(t, state, fact, pc);
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
@@ -731,7 +735,7 @@ static bool never_comes_back(struct code *code, uint64_t addr, unsigned depth)
     struct code_state state;
     struct trial *t = new_trial(code, addr, true, &ends);
 
-    t->quiet = true;
+    t->asks_back = true;
     t->depth = depth;
     t->max_steps = MAX_PIECE_STEPS;
     code_entry(code->cpu, &state);

@@ -15,7 +15,7 @@ struct code_ends {
     bool hands_back;  /* RESUMES, of one that was called: where the caller goes on, with SP as that knows it */
     bool exits;       /* x86_64: by sysretq, to a program that is not seen to have come here */
     bool tail_calls;  /* a function goes on in its place */
-    bool left_open;   /* that function may come back, or a way goes on in another one, or ends at a trap */
+    bool left_open;   /* a way may lead back that is not followed: by that function, or behind a trap */
     bool takes;       /* it takes more off the stack than it has put there */
     bool loses;       /* SP becomes another one, and nothing knows the old one any more */
     bool misaligned;  /* x86_64: it calls with an SP that no compiler leaves for what is called */

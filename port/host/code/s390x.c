@@ -1133,6 +1133,7 @@ static void away_by_word(struct code_fact *fact, const uint8_t *p)
 {
     const unsigned index = low(p[1]), base = high(p[2]);
 
+    fact->may_leave = high(p[1]) != 0;
     if (high(p[1]) != 15)
         return;
     fact->flow = CODE_AWAY;
@@ -1150,7 +1151,7 @@ static void count_down(struct code_fact *fact, const uint8_t *p, uint64_t target
 }
 
 /* RR: bcr, bctr, bsm, bassm, basr, balr; without a second register there is no branch. Of a branch by condition to what
- * a register has, a return or not, only what follows is to be seen, here and below. */
+ * a register has, a return or not, only what follows is to be seen, here and below: it may leave. */
 static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     unsigned first = high(p[1]), second = low(p[1]);
@@ -1159,9 +1160,11 @@ static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     case 0x07:
         if (first == 15 && second != 0)
             away(fact, second);
+        fact->may_leave = first != 0 && second != 0;
         return true;
     case 0x06:
         code_forget(fact, (uint8_t)first);
+        fact->may_leave = second != 0;
         return true;
     case 0x0b:
         code_forget(fact, (uint8_t)first);
@@ -1196,6 +1199,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
             away(fact, 0);
             load_address(fact, CODE_TARGET, p, displacement(p + 2));
         }
+        fact->may_leave = high(p[1]) != 0;
         return true;
     case 0x45: /* bal, bas */
     case 0x4d:
@@ -1205,6 +1209,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     case 0x86:
     case 0x87:
         code_forget(fact, (uint8_t)high(p[1]));
+        fact->may_leave = true;
         return true;
     case 0x82: /* lpsw */
         fact->flow = CODE_RESUME;
@@ -1220,6 +1225,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         if (p[1] != 0x46) /* bctgr */
             return false;
         code_forget(fact, (uint8_t)high(p[3]));
+        fact->may_leave = low(p[3]) != 0;
         return true;
     case 0xa7:
         break;
@@ -1287,6 +1293,7 @@ static bool flow_of_compare(struct code_fact *fact, const uint8_t *p, uint64_t t
     case 0xfd:
     case 0xfe:
     case 0xff:
+        fact->may_leave = true;
         return true;
     default:
         return false;
@@ -1313,7 +1320,8 @@ static bool flow_of_6(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     }
     if (p[0] == 0xec)
         return flow_of_compare(fact, p, pc + (uint64_t)(2 * half(p + 2)));
-    if ((p[0] == 0xeb && (p[5] == 0x44 || p[5] == 0x45)) || (p[0] == 0xe3 && p[5] == 0x46)) /* bxhg, bxleg, bctg */
+    fact->may_leave = (p[0] == 0xeb && (p[5] == 0x44 || p[5] == 0x45)) || (p[0] == 0xe3 && p[5] == 0x46);
+    if (fact->may_leave) /* bxhg, bxleg, bctg */
         code_forget(fact, (uint8_t)high(p[1]));
     else if (p[0] == 0xe3 && p[5] == 0x47) /* bic */
         away_by_word(fact, p);

@@ -749,7 +749,7 @@ FAULTS = {
          "if (0) {\\n            call(fact, R14, target);"),
         ("call(fact, high(p[1]), target);\\n        return true;\\n    case 0xcc6:",
          "call(fact, 14, target);\\n        return true;\\n    case 0xcc6:"),
-        ("case 0xff:\\n        return true;", "case 0xff:\\n        fact->flow = CODE_STOP;\\n        return true;"),
+        ("case 0xff:\n        fact->may_leave = true;", "case 0xff:\n        fact->flow = CODE_STOP;"),
         ("    0xff403f,", "    0xff4000,"),
         ("    -160,\n    0,\n    true,", "    -168,\n    0,\n    true,"),
     )] + [("code.c", "    jump_through(r, state, fact);\\n", "")],
@@ -2068,6 +2068,28 @@ def never_back(cpu):
     must(all(" ".join(rows[name]) == row for name in ("f", "g", "h", "maybe")) and rows["behind_h"], str(rows))
 
 
+# What returns on a condition, or may go to a place that a register has.
+RETURNS_IF = {"arm": ("cmp r0, #0\nbxeq lr", "cmp r0, #0\nmoveq pc, lr"), "thumb": ("cmp r0, #0\nit eq\nbxeq lr",),
+              "s390x": ("ltgr %r2, %r2\nber %r14", "bctr %r2, %r14", "bctgr %r2, %r14", "ltgr %r2, %r2\nbne 0(%r14)",
+                        "bct %r2, 0(%r14)", "bctg %r2, 0(%r14)", "bxh %r2, %r4, 0(%r14)", "bxle %r2, %r4, 0(%r14)",
+                        "bxhg %r2, %r4, 0(%r14)", "bxleg %r2, %r4, 0(%r14)", "cgrb %r2, %r3, 8, 0(%r14)",
+                        "clgrb %r2, %r3, 8, 0(%r14)", "crb %r2, %r3, 8, 0(%r14)", "clrb %r2, %r3, 8, 0(%r14)",
+                        "cgib %r2, 0, 8, 0(%r14)", "clgib %r2, 0, 8, 0(%r14)", "cib %r2, 0, 8, 0(%r14)",
+                        "clib %r2, 0, 8, 0(%r14)")}
+
+
+def returns_if(cpu, text):
+    """A function that returns on a condition, and else loops, comes back."""
+    stack, call, jump, begin, end, _, _ = BACK[cpu]
+    lines = [".text", ".globl _start", "_start: " + stack, call + " f", "1: %s 1b" % jump, ".ltorg",
+             ".type c, %function", "c: " + text, "1: %s 1b" % jump, ".type f, %function", "f: " + begin, call + " c",
+             "behind: nop", end, ".bss", ".skip 4096", "stack:"]
+    at = addresses_of(build(cpu, WORK + "/named-if-" + cpu, lines))["behind"]
+    image = build(cpu, WORK + "/if-" + cpu, lines, *(() if cpu in ARM else ("-s",)))
+    gen("-q", "--find", "--address=0", "-o", image + ".tables", image)
+    must(run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:], text)
+
+
 # The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
 FAR = {
     "ljmp": ("ljmp $8, $.Lfar", "call called\nhlt", True),
@@ -2838,6 +2860,9 @@ def test_trust():
     test("x86_64 sysretq, and CFI that says nothing", naked_system)
     for cpu in BACK:
         test("%s calls that never come back" % cpu, never_back, cpu)
+    for cpu, texts in RETURNS_IF.items():
+        for text in texts:
+            test("%s calls that come back on a condition: %s" % (cpu, text.split("\n")[-1]), returns_if, cpu, text)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     for name in OTHER_MODES:
         test("code of other modes: " + name, other_modes, name)

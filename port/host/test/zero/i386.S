@@ -47,8 +47,11 @@ prologue:
 
 #ifdef PROGRAMS
     .globl run_program
-run_program:                            /* in user mode, on a stack of its own */
-    mov $task, %eax
+run_program:                            /* after a fault in another segment, in user mode, on a stack of its own */
+    ljmp $0x30, $1f
+1:  ud2
+    ljmp $8, $1f
+1:  mov $task, %eax
     mov %ax, gdt + 42
     shr $16, %eax
     mov %al, gdt + 44
@@ -74,8 +77,9 @@ program:
     .balign 8
 gdt:
     .quad 0, 0x00cf9a000000ffff, 0x00cf92000000ffff, 0x00cffa000000ffff, 0x00cff2000000ffff, 0x0000890000000067
+    .quad 0x00cf9a000000ffff
 gdt_register:
-    .word 47
+    .word 55
     .long gdt
 #ifdef PROGRAMS
 task:
