@@ -3856,6 +3856,17 @@ static bool step_in_fork(struct run *r, struct fork *f, struct code_fact *fact, 
     return f->in_yes || f->in_no;
 }
 
+/* Whether nothing was read at NEXT, because the instruction in front, a call of the unit itself, did not seem to come
+ * back, and now does: by the way it was seen what the unit takes off the stack. Then the unit is read anew: in one more
+ * round, or, if nothing but an end of the unit was still to come, because it has changed. */
+static bool is_unread(struct run *r, uint64_t next, bool give)
+{
+    if (r->index[next - r->unit->start] != 0)
+        return false;
+    r->found_jumps |= !give;
+    return true;
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -3880,6 +3891,8 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 fall_off(r, next, state);
             return;
         }
+        if (is_unread(r, next, give))
+            return;
         at = r->index[next - r->unit->start] - 1;
         if (fact.flags)
             change_flags(r->code->cpu, &f);

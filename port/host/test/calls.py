@@ -603,6 +603,25 @@ POPS = {
         add sp, sp, #48 => r31+48 * r29+0\n.cfi_def_cfa_offset 0\nret => r31+0 r30+0 r29+0\n.cfi_endproc
         .type g, %function\ng: .cfi_startproc\nadd sp, sp, #16\n.cfi_def_cfa_offset -16\nret""",
 }
+# It calls itself: what it takes off is seen behind the call only. And one that is called goes on in it.
+POPS_ITSELF = {
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\ncmpl $1, 8(%esp) => r4+8 [cfa-4] r5+0
+        je 1f\npush $1\n.cfi_adjust_cfa_offset 4\ncall f => r4+12 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        nop => r4+8 [cfa-4] r5+0\npush $1\n.cfi_adjust_cfa_offset 4\ncall g => r4+12 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -4\nnop => r4+8 [cfa-4] r5+0\n1: pop %ebx => r4+8 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -4\nret $4 => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\njmp f => r4+4 [cfa-4] r5+0""",
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\ncmpl $1, 16(%rsp) => r7+16 [cfa-8] r6+0
+        je 1f\npush $1\n.cfi_adjust_cfa_offset 8\ncall f => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        nop => r7+16 [cfa-8] r6+0\npush $1\n.cfi_adjust_cfa_offset 8\ncall g => r7+24 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset -8\nnop => r7+16 [cfa-8] r6+0\n1: pop %rbx => r7+16 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset -8\nret $8 => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\njmp f => r7+8 [cfa-8] r6+0""",
+    "aarch64": """sub sp, sp, #32\n.cfi_def_cfa_offset 32\nstr x30, [sp, #24]\n.cfi_offset 30, -8
+        cbz x0, 1f => r31+32 [cfa-8] r29+0\nsub sp, sp, #16\n.cfi_def_cfa_offset 48\nbl f => r31+48 [cfa-8] r29+0
+        .cfi_def_cfa_offset 32\nnop => r31+32 [cfa-8] r29+0\n1: ldr x30, [sp, #24] => r31+32 [cfa-8] r29+0
+        .cfi_restore 30\nadd sp, sp, #48 => r31+32 * r29+0\n.cfi_def_cfa_offset -16\nret => none""",
+}
 # The same CFI, where no callee does so: SP is moved for the arguments of the next call, and CFI follows.
 PUSHES = {
     "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\ncall *%eax => r4+8 [cfa-4] r5+0
@@ -773,7 +792,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
-         "a callee that pops": POPS, "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
+         "a callee that pops": POPS, "a callee that pops, and calls itself": POPS_ITSELF,
+         "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
          "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
          "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
