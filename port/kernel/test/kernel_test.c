@@ -4,8 +4,10 @@
  * What no kernel of main.c can show: lists and stacks that are damaged, trap frames at the ends of the address space,
  * user mode, entries that are still at work. The callbacks are those that sfu_kernel_init gives to the target.
  */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <pthread.h>
@@ -24,7 +26,7 @@ struct trap {
 static uint64_t low[64], high[64]; /* stacks of the kernel */
 static struct sfu_kernel kernel;
 static struct sfu_kernel_stack stacks[4];
-static char output[4096];
+static char output[8192];
 static size_t length;
 static unsigned calls;
 
@@ -974,7 +976,8 @@ static unsigned this_cpu(void *ctx)
     return cpu;
 }
 
-static struct sfu_kernel_cpu cpus[3];
+static struct sfu_kernel_cpu cpus[258];
+static struct trap user = {.rip = 0x400000, .rsp = 0x7fff0000, .cs = 0x33};
 
 /* All others have stopped, but for the last one, which is not there. */
 static void stop_others(void *ctx)
@@ -1010,7 +1013,8 @@ static void check_cpus(uint32_t patience)
     snprintf(expected, sizeof expected, "\nCPU 0:\n#0  0x%016llx\n#1  0x0000000000002000\n",
              (unsigned long long)at(table) + 0x1044);
     assert_non_null(strstr(output, expected));
-    assert_non_null(strstr(output, "\nCPU 2 has not stopped\n"));
+    snprintf(expected, sizeof expected, "\nCPU 2 has not stopped\n");
+    assert_string_equal(output + length - strlen(expected), expected);
     assert_null(strstr(output, "CPU 1"));
     assert_int_equal(kernel.panic.skip, 1);
     assert_int_equal(kernel.owner, 2);
@@ -1023,6 +1027,59 @@ static void test_cpus(void **state)
     check_cpus(1);
     (void)reset(state);
     check_cpus(0x10000);
+    (void)reset(state);
+    check_cpus(0);
+}
+
+static void stop_in_user_mode(void *ctx)
+{
+    (void)ctx;
+    cpus[0].trap = &user;
+    sfu_kernel_registers(&kernel, &user, &cpus[0].top);
+    cpus[0].stopped = 1;
+}
+
+static void stop_last(void *ctx)
+{
+    (void)ctx;
+    calls++;
+    cpus[256].stopped = 1;
+}
+
+/* Of other CPUs nothing is printed unless they are known and can be stopped. The trap of one that was stopped says that
+ * it ran a program. There may be more of them than a byte can count. */
+static void test_other_cpus(void **state)
+{
+    (void)state;
+    memset(cpus, 0, sizeof cpus);
+    cpu = 1;
+    kernel.cpu_number = this_cpu;
+    kernel.patience = 1;
+    kernel.num_cpus = 2;
+    kernel.stop_others = stop_last;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    assert_int_equal(calls, 0);
+    assert_null(strstr(output, "CPU "));
+    kernel.owner = 0;
+    kernel.cpus = cpus;
+    kernel.stop_others = NULL;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    assert_null(strstr(output, "CPU "));
+    kernel.stop_others = stop_in_user_mode;
+    kernel.mode = offsetof(struct trap, cs);
+    kernel.mode_mask = kernel.mode_user = 3;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    assert_non_null(strstr(output, "CPU 0:\n#0  0x0000000000400000\ntrace ends (1): "));
+    cpus[0].stopped = 0;
+    kernel.owner = 0;
+    kernel.num_cpus = 258;
+    cpu = 257;
+    kernel.stop_others = stop_last;
+    length = 0;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    assert_int_equal(calls, 1);
+    assert_non_null(strstr(output, "CPU 255 has not stopped\nCPU 256:\n#0  0x0000000000000000\n"));
+    assert_null(strstr(output, "CPU 257"));
 }
 
 /* Code that is mapped a second time: the same tables, for another address. */
@@ -1062,6 +1119,16 @@ static bool has_stopped(const struct sfu_kernel_cpu *other)
     return __atomic_load_n(&other->stopped, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* Gives a thread some time to do what it must not do. A host that keeps it from running hides that it does it. */
+static void wait_a_little(void)
+{
+    const struct timespec tick = {.tv_nsec = 1000000};
+    unsigned i;
+
+    for (i = 0; i < 20; i++)
+        (void)nanosleep(&tick, NULL);
+}
+
 /* Waits for OTHER. A host may stop any thread for seconds. */
 static bool stops(const struct sfu_kernel_cpu *other)
 {
@@ -1078,22 +1145,24 @@ static void test_stop(void **state)
 {
     static const struct trap trap = {.rbp = 1, .rip = 2, .rsp = 3};
     pthread_t thread;
-    unsigned i;
 
     (void)state;
     memset(cpus, 0, sizeof cpus);
     cpu = 2;
     kernel.cpus = cpus;
-    kernel.num_cpus = 2;
+    kernel.num_cpus = 1;
     kernel.cpu_number = this_cpu;
     kernel.owner = 1;
     stopping_trap = &trap;
     assert_int_equal(pthread_create(&thread, NULL, stop_cpu, NULL), 0);
-    for (i = 0; i < 3000000 && !has_stopped(&cpus[2]); i++) {
-    }
+    wait_a_little();
+    assert_false(has_stopped(&cpus[2]));
+    __atomic_store_n(&kernel.num_cpus, 2, __ATOMIC_RELEASE);
+    wait_a_little();
     assert_false(has_stopped(&cpus[2]));
     __atomic_store_n(&kernel.num_cpus, 3, __ATOMIC_RELEASE);
     assert_true(stops(&cpus[2]));
+    assert_int_equal(cpus[2].stopped, 1);
     assert_true(cpus[2].top.pc == 2 && cpus[2].top.sp == 3 && cpus[2].top.fp == 1 && cpus[2].trap == &trap);
     assert_true(cpus[2].top.pc_kind == SFU_PC_EXACT && !cpus[2].top.has_ra && cpus[2].top.ra == 0);
     kernel.owner = 3;
@@ -1131,6 +1200,58 @@ static void test_stop_in_panic(void **state)
     assert_true(stops(&cpus[1]));
     assert_true(cpus[1].top.pc == 1 && cpus[1].top.sp == 2 && cpus[1].top.fp == 3 && cpus[1].top.ra == 4);
     assert_true(cpus[1].top.pc_kind == SFU_PC_RETURN && cpus[1].top.has_ra && cpus[1].trap == NULL);
+    kernel.cpus = NULL;
+}
+
+/* Threads of the tests above go on, and leave what they have for CPU 1 and 2 wherever the kernel says. */
+static struct sfu_kernel_cpu others[259];
+
+static void prints_on_cpu_0(unsigned mine)
+{
+    memset(others, 0, sizeof others);
+    cpu = mine;
+    kernel.cpus = others;
+    kernel.num_cpus = 259;
+    kernel.cpu_number = this_cpu;
+    kernel.owner = 1;
+}
+
+/* A CPU that has no trap frame leaves where it has called. */
+static void test_stop_by_call(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    prints_on_cpu_0(257);
+    stopping_trap = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, stop_cpu, NULL), 0);
+    assert_true(stops(&others[257]));
+    assert_true(others[257].top.pc != 0 && others[257].top.sp > at(&thread) / 2 && others[257].trap == NULL);
+    kernel.cpus = NULL;
+}
+
+static void *panic_cpu_at(void *top)
+{
+    (void)sfu_kernel_panic_at(&kernel, (const struct sfu_registers *)top, 0x1234);
+    return NULL;
+}
+
+/* A panic at a PC while another CPU prints leaves the walk, by which that CPU prints, as it is. */
+static void test_stop_in_panic_at(void **state)
+{
+    static struct sfu_registers top = {.pc = 1, .sp = 2, .fp = 3};
+    struct sfu_walk before;
+    pthread_t thread;
+
+    (void)state;
+    prints_on_cpu_0(258);
+    memset(&kernel.panic.walk, 0x55, sizeof kernel.panic.walk);
+    memcpy(&before, &kernel.panic.walk, sizeof before);
+    assert_int_equal(pthread_create(&thread, NULL, panic_cpu_at, &top), 0);
+    assert_true(stops(&others[258]));
+    assert_true(others[258].top.pc == 1 && others[258].top.sp == 2 && others[258].top.fp == 3 &&
+                others[258].trap == NULL);
+    assert_memory_equal(&kernel.panic.walk, &before, sizeof before);
     kernel.cpus = NULL;
 }
 
@@ -1348,6 +1469,7 @@ static void test_frames(void **state)
 static void test_panic_at(void **state)
 {
     struct sfu_registers top;
+    struct sfu_walk before;
 
     (void)state;
     memset(&top, 0, sizeof top);
@@ -1361,9 +1483,48 @@ static void test_panic_at(void **state)
     assert_int_equal(kernel.saved, 0);
     length = 0;
     kernel.panic.busy = 1;
+    memset(&kernel.panic.walk, 0x55, sizeof kernel.panic.walk);
+    memcpy(&before, &kernel.panic.walk, sizeof before);
     assert_int_equal(sfu_kernel_panic_at(&kernel, &top, low[8]), SFU_E_STACK);
     assert_non_null(strstr(output, "second fault while printing the trace: stopped\n"));
+    assert_memory_equal(&kernel.panic.walk, &before, sizeof before);
     kernel.panic.busy = 0;
+}
+
+/* One whose frame was interrupted begins with what the trap has saved, and forgets that. */
+static void test_panic_at_user(void **state)
+{
+    struct trap *trap = (struct trap *)(low + 8);
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    top.pc = 0x5010; /* the entry */
+    top.pc_kind = SFU_PC_RETURN;
+    top.sp = at(trap);
+    *trap = user;
+    trap->rsp = at(low + 32);
+    kernel.mode = offsetof(struct trap, cs);
+    kernel.mode_mask = kernel.mode_user = 3;
+    assert_int_equal(sfu_kernel_panic_at(&kernel, &top, user.rip), SFU_END);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000400000\ntrace ends (1): "), output);
+    assert_int_equal(kernel.saved, 0);
+}
+
+/* The trap frame of a fault before it, which is gone, is not asked. */
+static void test_panic_at_behind_fault(void **state)
+{
+    struct trap *gone = (struct trap *)malloc(sizeof *gone);
+    struct sfu_registers top;
+
+    (void)state;
+    assert_non_null(gone);
+    *gone = user;
+    (void)sfu_kernel_fault(&kernel, gone, 0);
+    sfu_kernel_registers(&kernel, gone, &top);
+    memset(gone, 0, sizeof *gone);
+    free(gone);
+    assert_int_equal(sfu_kernel_panic_at(&kernel, &top, 0x1234), SFU_E_NOT_CODE);
 }
 
 /* Tables that end behind what is mapped of the image are not read: they begin with the right magic number. */
@@ -1408,6 +1569,7 @@ int main(void)
         cmocka_unit_test_setup(test_panic_at_guessed, reset),
         cmocka_unit_test_setup(test_backtrace, reset),
         cmocka_unit_test_setup(test_cpus, reset),
+        cmocka_unit_test_setup(test_other_cpus, reset),
         cmocka_unit_test_setup(test_rest, reset),
         cmocka_unit_test_setup(test_described_pointers, reset),
         cmocka_unit_test_setup(test_described_nodes, reset),
@@ -1418,10 +1580,14 @@ int main(void)
         cmocka_unit_test_setup(test_unset_members, reset),
         cmocka_unit_test_setup(test_frames, reset),
         cmocka_unit_test_setup(test_panic_at, reset),
+        cmocka_unit_test_setup(test_panic_at_user, reset),
+        cmocka_unit_test_setup(test_panic_at_behind_fault, reset),
         cmocka_unit_test_setup(test_second_address, reset),
         cmocka_unit_test_setup(test_stop, reset),
         cmocka_unit_test_setup(test_mapped, reset),
         cmocka_unit_test_setup(test_stop_in_panic, reset),
+        cmocka_unit_test_setup(test_stop_by_call, reset),
+        cmocka_unit_test_setup(test_stop_in_panic_at, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
