@@ -1,1954 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* It reads from top to bottom: facts, states, what an instruction does to them, and the ways through a function. */
+/* It reads from top to bottom: units and who comes into them, other stacks, and the ways through a function. */
 #include "enter.h"
+#include "index.h"
+#include "state.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Facts ----------------------------------------------------------------------------------------------------- */
-
-void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t last, uint8_t base, int64_t k)
-{
-    if (fact->num == CODE_OPS)
-        fact->size = 0;
-    else
-        fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, 0, k};
-}
-
-void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, uint8_t index,
-                int64_t k)
-{
-    code_add(fact, CODE_TABLE, reg, (uint8_t)width, base, k);
-    if (fact->size != 0)
-        fact->op[fact->num - 1].from = other | index << 8;
-}
-
-void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how)
-{
-    code_add(fact, CODE_SCALED, reg, entry, base, 0);
-    if (fact->size != 0)
-        fact->op[fact->num - 1].from = (int32_t)how;
-}
-
-void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes)
-{
-    code_add(fact, CODE_WRITE, 0, CODE_NONE, base, k);
-    if (fact->size != 0)
-        fact->op[fact->num - 1].from = (int32_t)bytes;
-}
-
-void code_replace_bytes(struct code_fact *fact)
-{
-    if (fact->size != 0)
-        fact->op[fact->num - 1].reg = 1;
-}
-
-void code_repeat(struct code_fact *fact, uint8_t reg)
-{
-    if (fact->size != 0)
-        fact->op[fact->num - 1].last = reg;
-}
-
-void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes)
-{
-    code_add(fact, CODE_COPY, from, (uint8_t)(bytes - 1), to, k);
-    if (fact->size != 0)
-        fact->op[fact->num - 1].from = (int32_t)offset;
-}
-
-const struct code_cpu *code_cpu(const struct image *image)
-{
-    switch (image->abi) {
-#ifdef SFU_ZYDIS
-    case SFU_AMD64:
-        return &code_x86_64;
-    case SFU_I386:
-        return &code_i386;
-#endif
-    case SFU_AARCH64:
-    case SFU_AARCH64_BIG:
-        return &code_aarch64;
-    case SFU_S390X:
-        return &code_s390x;
-    case SFU_RISCV64:
-        return image->zcmp ? &code_riscv64_zcmp : &code_riscv64;
-    case SFU_RISCV32:
-        return image->zcmp ? &code_riscv32_zcmp : &code_riscv32;
-    case SFU_ARM:
-        return &code_arm;
-    case SFU_THUMB:
-        return &code_thumb;
-    default:
-        return NULL;
-    }
-}
-
-/* ---- States ---------------------------------------------------------------------------------------------------- */
-
-/* s390x: what lies below is the CPU's own ("assigned storage locations"). */
-enum { LOW_CORE = 8192 };
-
-static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0},
-                                        gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0},
-                                        one_way = {CODE_ONE_WAY, BASE_UNKNOWN, false, 0, 0},
-                                        all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
-
-/* x86: where string instructions move to (CODE_STATUS). */
-static const struct code_value upwards = {1, BASE_NUMBER, false, 0, 0}, downwards = {-1, BASE_NUMBER, false, 0, 0};
-
-static void copy_state(struct code_state *to, const struct code_state *from)
-{
-    memcpy(to, from, offsetof(struct code_state, slot) + from->num * sizeof *from->slot);
-}
-
-static bool same_value(const struct code_value *a, const struct code_value *b)
-{
-    return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed && a->width == b->width &&
-           a->add == b->add;
-}
-
-uint64_t code_insert(uint64_t number, const struct code_op *op)
-{
-    return (number & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last;
-}
-
-bool code_is_gone(const struct code_value *value)
-{
-    return same_value(value, &gone) || same_value(value, &one_way);
-}
-
-static bool is_slot(const struct code_slot *slot, uint8_t base, int64_t k)
-{
-    return slot->base == base && slot->k == k;
-}
-
-static struct code_slot *find_slot(const struct code_state *state, uint8_t base, int64_t k)
-{
-    unsigned i;
-
-    for (i = 0; i < state->num; i++)
-        if (is_slot(&state->slot[i], base, k))
-            return (struct code_slot *)&state->slot[i];
-    return NULL;
-}
-
-static void drop_slot(struct code_state *state, struct code_slot *slot)
-{
-    *slot = state->slot[--state->num];
-}
-
-/* Whether SLOT is a word by which the frame is found: the return address or FP, which a function has when it is
- * entered. Where that gets another value, it stays noted: it is not that any more. */
-static bool is_own_word(const struct code_cpu *cpu, const struct code_slot *slot)
-{
-    const struct code_value *value = &slot->value;
-
-    return slot->base == BASE_CFA &&
-           (code_is_gone(value) ||
-            (value->k == 0 && (value->base == BASE_RETURN || value->base == BASE_ENTRY + cpu->fp)));
-}
-
-/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. REPLACED: those get another value. */
-static void write_slots(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k, int64_t size,
-                        bool replaced)
-{
-    unsigned i = 0;
-
-    while (i < state->num) {
-        struct code_slot *slot = &state->slot[i];
-        const bool hit = slot->base == base && slot->k < k + size && k < slot->k + cpu->word;
-
-        if (hit && !(replaced && is_own_word(cpu, slot))) {
-            drop_slot(state, slot);
-            continue;
-        }
-        if (hit)
-            slot->value = gone;
-        i++;
-    }
-}
-
-/* Forgets the slots of BASE from LOW up to HIGH. */
-static void drop_range(struct code_state *state, uint8_t base, int64_t low, int64_t high)
-{
-    unsigned i = 0;
-
-    while (i < state->num)
-        if (state->slot[i].base == base && state->slot[i].k >= low && state->slot[i].k < high)
-            drop_slot(state, &state->slot[i]);
-        else
-            i++;
-}
-
-/* Whether words at AT and K behind it can be followed: on a stack and, at an interrupt of s390x, where the CPU saves
- * its state. */
-static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
-{
-    return (at->base > BASE_NEAR && !(state->names && at->base >= BASE_RETURN)) ||
-           (at->base == BASE_NUMBER && (state->globals || (state->low_core && at->k >= 0 && at->k < LOW_CORE &&
-                                                           k > -LOW_CORE && k < LOW_CORE)));
-}
-
-/* A number below is no address, nor is one as little below 0. Slots that numbers leave to what is more important. */
-enum { MIN_ADDRESS = 4096, SLOTS_LEFT = 16 };
-
-/* Whether VALUE in a word of AT is of use later. Of numbers those are that start-up code goes on at, and addresses of
- * tables of jumps, which compilers save on a stack. */
-static bool is_useful(const struct code_state *state, const struct code_value *at, const struct code_value *value)
-{
-    if (value->base == BASE_NUMBER && state->caller != CALLER_NONE)
-        return (value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && at->base > BASE_NEAR &&
-               state->num < CODE_SLOTS - SLOTS_LEFT;
-    return (value->base > BASE_NEAR || value->base == BASE_NUMBER) && state->num < CODE_SLOTS;
-}
-
-/* Something has been written where nobody knows: perhaps there. Stacks are elsewhere. */
-static void forget_struct(struct code_state *state)
-{
-    drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
-    if (state->globals)
-        drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
-}
-
-/* Something is written at AT, which is known: what has two names, by an absolute address and from where GS begins, may
- * be forgotten. */
-static void forget_other_name(struct code_state *state, const struct code_value *at)
-{
-    if (state->globals && at->base == BASE_NUMBER)
-        drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
-    if (state->globals && at->base == BASE_STRUCT)
-        drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
-}
-
-/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
-static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
-                  const struct code_value *value)
-{
-    const struct code_slot *own;
-
-    if (!is_place(state, at, offset)) {
-        forget_struct(state);
-        return;
-    }
-    forget_other_name(state, at);
-    own = find_slot(state, at->base, at->k + offset);
-    if (value->base == BASE_UNKNOWN && own != NULL && is_own_word(cpu, own))
-        value = &gone;
-    write_slots(cpu, state, at->base, at->k + offset, cpu->word, false);
-    if (is_useful(state, at, value) || (value == &gone && state->num < CODE_SLOTS))
-        state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
-}
-
-static struct code_value load(const struct code_state *state, const struct code_value *at, int64_t offset)
-{
-    const struct code_slot *slot = find_slot(state, at->base, at->k + offset);
-
-    return slot != NULL && is_place(state, at, offset) ? slot->value : unknown;
-}
-
-/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
- * the CPU copies them one by one. */
-static void copy(const struct code_cpu *cpu, struct code_state *state, const struct code_value *to, int64_t k,
-                 const struct code_value *from, int64_t offset, unsigned bytes)
-{
-    struct code_value words[32] = {{0, BASE_UNKNOWN, false, 0, 0}};
-    bool apart = from->base != to->base || to->k + k <= from->k + offset;
-    unsigned i;
-
-    for (i = 0; apart && i < bytes / 8; i++)
-        words[i] = load(state, from, offset + 8 * (int64_t)i);
-    if (!is_place(state, to, k)) {
-        forget_struct(state);
-        return;
-    }
-    write_slots(cpu, state, to->base, to->k + k, bytes, false);
-    for (i = 0; i < bytes / 8; i++)
-        store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
-}
-
-static struct code_value entry_value(unsigned reg)
-{
-    return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false, 0, 0};
-}
-
-static const struct code_value way_back = {0, BASE_RETURN, false, 0, 0};
-
-/* Whether the CPU keeps the interrupted PC in CODE_PC. */
-static bool has_pc(const struct code_cpu *cpu)
-{
-    return cpu->link && cpu->old_psw == 0;
-}
-
-void code_entry(const struct code_cpu *cpu, struct code_state *state)
-{
-    memset(state, 0, sizeof *state);
-    state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
-    state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false, 0, 0};
-    state->reg[cpu->fp] = entry_value(cpu->fp);
-    if (cpu->shadow != 0)
-        state->reg[cpu->shadow] = entry_value(cpu->shadow);
-    if (has_pc(cpu))
-        state->reg[CODE_PC] = entry_value(CODE_PC);
-    if (cpu->link)
-        state->reg[cpu->ra] = way_back;
-    else {
-        state->reg[CODE_STATUS] = upwards;
-        state->slot[state->num++] = (struct code_slot){way_back, cpu->ra_at_entry, BASE_CFA};
-    }
-}
-
-/* s390x: of restart, external, supervisor-call, program, machine-check and input/output interruptions. */
-enum { OLD_PSWS = 6 };
-
-/* x86_64: where `syscall` puts the PC. */
-enum { AMD64_RCX = 2 };
-
-void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
-{
-    unsigned i;
-
-    code_entry(cpu, state);
-    state->caller = CALLER_INTERRUPTED;
-    if (cpu->old_psw != 0) { /* the CPU has left SP alone; which PSW it has stored the code knows */
-        state->reg[cpu->ra] = unknown;
-        state->low_core = true;
-        for (i = 0; i < OLD_PSWS; i++)
-            state->slot[state->num++] =
-                (struct code_slot){way_back, cpu->old_psw + 16 * (int64_t)i + 8, BASE_NUMBER};
-        return;
-    }
-    if (cpu->banked) { /* SP is that of the CPU's mode for the exception, and LR leads back */
-        state->reg[cpu->ra].k = kind == CODE_TRAP8 ? 8 : kind == CODE_TRAP4 ? 4 : 0;
-        state->reg[cpu->sp] = entry_value(cpu->sp);
-        state->reg[CODE_PC] = unknown;
-        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        state->reg[CODE_STATUS] = entry_value(CODE_STATUS);
-        return;
-    }
-    if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
-        state->reg[cpu->ra] = unknown;
-        state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
-        state->reg[CODE_PC] = way_back;
-        if (kind == CODE_SP0)
-            state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        if (kind == CODE_SCRATCH) {
-            state->reg[CODE_OTHER_SP] = state->reg[cpu->sp];
-            state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        }
-        state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
-        return;
-    }
-    state->reg[CODE_STATUS] = unknown;
-    if (kind == CODE_SYSCALL) {
-        state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        state->reg[AMD64_RCX] = way_back;
-        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
-        state->globals = true;
-        state->num = 0;
-        return;
-    }
-    if (cpu->pushed != 0) { /* flags, CS and PC */
-        const int64_t error = kind == CODE_ERROR ? cpu->word : 0;
-
-        state->reg[cpu->sp] = (struct code_value){-cpu->pushed - error, BASE_CFA, false, 0, 0};
-        state->slot[0] = (struct code_slot){way_back, -cpu->pushed, BASE_CFA};
-        return;
-    }
-    /* The CPU has pushed SS, SP, flags, CS and PC. */
-    state->reg[cpu->sp] = (struct code_value){kind == CODE_ERROR ? -8 : 0, BASE_TRAP, false, 0, 0};
-    state->slot[0] = (struct code_slot){way_back, 0, BASE_TRAP};
-    state->slot[1] = (struct code_slot){{0, BASE_CFA, false, 0, 0}, 24, BASE_TRAP};
-    state->num = 2;
-}
-
-void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
-{
-    if (kind == CODE_CALLED) {
-        code_entry(cpu, state);
-    } else if (kind == CODE_START) {
-        memset(state, 0, sizeof *state);
-        state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
-        state->caller = CALLER_NONE;
-    } else {
-        code_trap_entry(cpu, state, kind);
-    }
-}
-
-/* What a way of CODE begins with that KIND enters. What `syscall` has left in RCX and R11 is not what was there. */
-static void begin_way(const struct code *code, struct code_state *state, enum code_kind kind)
-{
-    const struct code_cpu *cpu = code->cpu;
-    unsigned i;
-
-    code_begin(cpu, state, kind);
-    state->names = code->naming && state->caller == CALLER_INTERRUPTED && kind != CODE_SYSCALL;
-    for (i = 0; i < CODE_REAL && state->names; i++)
-        if (i != cpu->sp && state->reg[i].base == BASE_UNKNOWN)
-            state->reg[i] = entry_value(i);
-    if (state->names && cpu->pushed != 0) { /* CS and flags say who was interrupted */
-        state->slot[state->num++] = (struct code_slot){entry_value(CODE_PC), cpu->word - cpu->pushed, BASE_CFA};
-        state->slot[state->num++] =
-            (struct code_slot){entry_value(CODE_STATUS), 2 * cpu->word - cpu->pushed, BASE_CFA};
-    }
-}
-
-/* Whether VALUE is an address on the stack that SP is on. */
-static bool is_on_stack(const struct code_value *value)
-{
-    return value->base >= BASE_NEAR && value->base <= BASE_TRAP;
-}
-
-/* Values that count from BASE_ALIGNED become OTHER, and words there are forgotten: the base is to be another one. */
-static void forget_aligned(struct code_state *state, const struct code_value *other)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base == BASE_ALIGNED)
-            state->reg[i] = *other;
-    for (i = 0; i < state->num; i++)
-        if (state->slot[i].value.base == BASE_ALIGNED)
-            state->slot[i].value = *other;
-    for (i = 0; i < state->num;)
-        if (state->slot[i].value.base == BASE_UNKNOWN || state->slot[i].base == BASE_ALIGNED)
-            drop_slot(state, &state->slot[i]);
-        else
-            i++;
-}
-
-/* SP gets another base, of which nothing is known yet: it may be on another stack. */
-static void align(const struct code_cpu *cpu, struct code_state *state)
-{
-    forget_aligned(state, &unknown);
-    state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
-}
-
-/* SP is rounded down, or moved by what is not known, on its stack. The frame of a function that FP is in the rounded
- * part of is found by that: SP is near it. */
-static void move_sp(const struct code_cpu *cpu, struct code_state *state)
-{
-    if (state->reg[cpu->fp].base == BASE_ALIGNED) {
-        state->reg[cpu->sp] = near;
-        return;
-    }
-    forget_aligned(state, &near);
-    state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
-}
-
-/* REG gets a number that is not known, which is counted from what REG was. SP, FP and RA's register that were something
- * else than at the entry do not become that again. */
-static void lose_count(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
-{
-    const bool is_own = reg == cpu->sp || reg == cpu->fp || (cpu->link && reg == cpu->ra);
-    const bool is_other = state->reg[reg].base == BASE_NUMBER || code_is_gone(&state->reg[reg]);
-
-    state->reg[reg] = is_own && is_other ? gone : unknown;
-}
-
-/* REG is rounded down by an instruction. What is near SP may become SP; nothing is known of what is not on a stack. */
-static void round_down(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
-{
-    if (!is_on_stack(&state->reg[reg]))
-        lose_count(cpu, state, reg);
-    else if (reg == cpu->sp)
-        move_sp(cpu, state);
-    else
-        state->reg[reg] = near;
-}
-
-/* The other one of the two names. */
-static uint8_t other_name(uint8_t base)
-{
-    return (uint8_t)(base == BASE_TRAP ? BASE_CFA : base == BASE_CFA ? BASE_TRAP : base);
-}
-
-/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Sets *LESS if
- * it was more before. An interrupt that has left SP alone has two names for the CFA, of which another one has one. */
-static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
-                        const struct code_value *theirs, bool *less)
-{
-    uint8_t mine = value->base;
-
-    if (same_value(value, theirs))
-        return true;
-    if (value->k != theirs->k || mine != other_name(theirs->base) || !(state->trap_is_cfa || other->trap_is_cfa))
-        return false;
-    if (state->trap_is_cfa)
-        value->base = other->trap_is_cfa ? (uint8_t)BASE_CFA : theirs->base;
-    *less |= value->base != mine;
-    return true;
-}
-
-/* Whether there is one stack alone for what STATE and OTHER say. */
-static bool has_one_stack(const struct code_state *state, const struct code_state *other)
-{
-    return state->switched == 0 && other->switched == 0 && state->caller == CALLER_KNOWN &&
-           other->caller == CALLER_KNOWN;
-}
-
-/* As join_values, of two addresses on one stack: they are there, wherever that is. */
-static bool join_near(const struct code_state *state, const struct code_state *other, struct code_value *value,
-                      const struct code_value *theirs, bool *less)
-{
-    if (!is_on_stack(value) || !is_on_stack(theirs) || !has_one_stack(state, other))
-        return false;
-    *less |= value->base != BASE_NEAR;
-    *value = near;
-    return true;
-}
-
-/* Whether two SPs are on stacks, of which nothing is known then but what is at the same distance from SP. */
-static bool same_stack(const struct code_value *a, const struct code_value *b)
-{
-    return a->base >= BASE_CFA && a->base <= BASE_TRAP && b->base >= BASE_CFA && b->base <= BASE_TRAP;
-}
-
-/* The slot of OTHER that MINE of STATE is, by another name; or NULL. MINE gets the name that both have. */
-static const struct code_slot *find_renamed(const struct code_state *state, const struct code_state *other,
-                                            struct code_slot *mine, bool *less)
-{
-    const uint8_t name = other_name(mine->base);
-    const struct code_slot *theirs = name != mine->base ? find_slot(other, name, mine->k) : NULL;
-
-    if (theirs == NULL || !(state->trap_is_cfa || other->trap_is_cfa))
-        return NULL;
-    if (!state->trap_is_cfa || (other->trap_is_cfa && mine->base == BASE_CFA))
-        return theirs;
-    if (find_slot(state, name, mine->k) != NULL)
-        return NULL;
-    mine->base = name;
-    *less = true;
-    return theirs;
-}
-
-/* Joins the slots: those of STATE that OTHER does not have go. They are often in the same order. */
-static bool join_slots(struct code_state *state, const struct code_state *other)
-{
-    bool less = false;
-    unsigned i = 0;
-
-    while (i < state->num) {
-        struct code_slot *mine = &state->slot[i];
-        const struct code_slot *theirs = i < other->num && is_slot(&other->slot[i], mine->base, mine->k)
-                                             ? &other->slot[i]
-                                             : find_slot(other, mine->base, mine->k);
-
-        if (theirs == NULL)
-            theirs = find_renamed(state, other, mine, &less);
-        if (theirs != NULL && (join_values(state, other, &mine->value, &theirs->value, &less) ||
-                               join_near(state, other, &mine->value, &theirs->value, &less))) {
-            i++;
-            continue;
-        }
-        drop_slot(state, mine);
-        less = true;
-    }
-    return less;
-}
-
-/* Takes the words that count from SP, which is not the same in STATE and in OTHER, out of STATE and into KEPT: those
- * that both have at the same distance from it. Returns how many. */
-static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other,
-                             struct code_slot *kept, bool *less)
-{
-    const struct code_value *sp = &state->reg[cpu->sp], *other_sp = &other->reg[cpu->sp];
-    unsigned i = 0, num = 0;
-
-    while (i < state->num) {
-        const struct code_slot *slot = &state->slot[i];
-        const struct code_slot *theirs =
-            slot->base == sp->base ? find_slot(other, other_sp->base, slot->k - sp->k + other_sp->k) : NULL;
-        bool same = theirs != NULL && slot->value.base != BASE_ALIGNED && same_value(&slot->value, &theirs->value);
-
-        if (same)
-            kept[num++] = (struct code_slot){slot->value, slot->k - sp->k, BASE_ALIGNED};
-        if (slot->base != BASE_ALIGNED) {
-            i++;
-            continue;
-        }
-        *less |= !same;
-        drop_slot(state, &state->slot[i]);
-    }
-    return num;
-}
-
-/* What two values that differ are both. */
-static struct code_value join_other(const struct code_value *a, const struct code_value *b)
-{
-    const bool is_known = !same_value(a, &unknown) && !same_value(b, &unknown);
-
-    return is_known && (same_value(a, &one_way) || same_value(b, &one_way)) ? one_way : unknown;
-}
-
-/* Joins the registers but for APART. */
-static bool join_registers(struct code_state *state, const struct code_state *other, unsigned apart)
-{
-    bool less = false;
-    unsigned i;
-
-    for (i = 0; i < CODE_REGISTERS; i++) {
-        struct code_value *value = &state->reg[i];
-
-        if (i == apart || same_value(value, &unknown))
-            continue;
-        if (!join_values(state, other, value, &other->reg[i], &less) &&
-            !join_near(state, other, value, &other->reg[i], &less)) {
-            const struct code_value both = join_other(value, &other->reg[i]);
-
-            less |= !same_value(value, &both);
-            *value = both;
-        }
-    }
-    return less;
-}
-
-/* SP, which is not the same for both, gets a base of its own, and the NUM words of KEPT count from it. */
-static bool part_sp(const struct code_cpu *cpu, struct code_state *state, const struct code_slot *kept,
-                    unsigned num)
-{
-    const struct code_value before = state->reg[cpu->sp];
-    unsigned i;
-
-    align(cpu, state);
-    state->has_parted = true;
-    for (i = 0; i < num && state->num < CODE_SLOTS; i++)
-        state->slot[state->num++] = kept[i];
-    return !same_value(&before, &state->reg[cpu->sp]);
-}
-
-/* *MINE stays true where THEIRS is true, too. */
-static bool join_both(bool *mine, bool theirs)
-{
-    const bool less = *mine && !theirs;
-
-    *mine = *mine && theirs;
-    return less;
-}
-
-/* *MINE becomes true where THEIRS is true: what has happened on one way may have happened. */
-static bool join_either(bool *mine, bool theirs)
-{
-    const bool less = !*mine && theirs;
-
-    *mine = *mine || theirs;
-    return less;
-}
-
-/* ---- Indices --------------------------------------------------------------------------------------------------- */
-
-/*
- * A table of jumps has as many entries as a comparison in front of it allows. That counts only if what was compared is
- * the index: the same register, a copy, or one of which the index was made, by taking its lower bits or by a shift. So
- * each register has a bound of its own, and registers with the same value know that of each other. Compilers without
- * optimization compare a word in memory and read it again, or store the index and compare it then; those that optimize
- * read another word in between. So two places in memory are followed as registers are. The upper half of a register of
- * 64 bits is taken to be 0 where its lower half is an index, because compilers index tables with it.
- */
-
-enum { MOST_BELOW = UINT16_MAX, MOST_UP = 63 };
-
-/* REG has another value than its twins from now on. */
-static void leave_twins(struct code_state *state, unsigned reg)
-{
-    const uint8_t twin = state->index[reg].twin;
-    uint8_t next = 0;
-    unsigned i;
-
-    state->index[reg].twin = 0;
-    for (i = reg + 1; twin == reg + 1 && i < CODE_INDICES; i++)
-        if (state->index[i].twin == twin) {
-            next = next != 0 ? next : (uint8_t)(i + 1);
-            state->index[i].twin = next;
-        }
-}
-
-/* Nothing is known of the index REG, which is another one. */
-static void put_index(struct code_state *state, unsigned reg, const struct code_index *index)
-{
-    if (state->index[reg].twin != 0)
-        leave_twins(state, reg);
-    state->index[reg] = *index;
-    state->index[reg].twin = 0;
-    state->compared.regs &= ~((uint64_t)1 << reg);
-}
-
-static const struct code_index no_index;
-
-static void drop_place(struct code_state *state, unsigned i)
-{
-    if (state->place[i].bytes == 0)
-        return;
-    put_index(state, CODE_PLACE + i, &no_index);
-    state->place[i].bytes = 0;
-}
-
-static void drop_places(struct code_state *state)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_PLACES; i++)
-        drop_place(state, i);
-}
-
-static void drop_index(struct code_state *state, unsigned reg)
-{
-    unsigned i;
-
-    put_index(state, reg, &no_index);
-    for (i = 0; i < CODE_PLACES; i++)
-        if (state->place[i].base == reg)
-            drop_place(state, i);
-}
-
-/* REG gets INDEX, which is not that of another register. */
-static void set_index(struct code_state *state, unsigned reg, struct code_index index)
-{
-    drop_index(state, reg);
-    index.twin = 0;
-    state->index[reg] = index;
-}
-
-/* Where ways meet, bounds and the size of what registers have are left alone: what else is known of indices is of use
- * in one piece of code only, from a comparison on to the jump. It differs nearly everywhere, which would have to be
- * followed. */
-static void forget_twins(struct code_state *state)
-{
-    unsigned i;
-
-    drop_places(state);
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->index[i].below != 0 || state->index[i].fits != 0)
-            state->index[i].twin = 0;
-        else
-            state->index[i] = no_index;
-}
-
-static void forget_indices(struct code_state *state)
-{
-    memset(state->index, 0, sizeof state->index);
-    memset(state->place, 0, sizeof state->place);
-    state->compared.num = 0;
-}
-
-/* REG gets the value of FROM. */
-static void copy_index(struct code_state *state, unsigned reg, unsigned from)
-{
-    const unsigned low = reg < from ? reg : from;
-    uint8_t twin;
-    unsigned i;
-
-    if (reg == from)
-        return;
-    drop_index(state, reg);
-    twin = state->index[from].twin;
-    if (twin == 0)
-        state->index[from].twin = (uint8_t)(low + 1);
-    for (i = 0; twin > low + 1 && i < CODE_INDICES; i++)
-        if (state->index[i].twin == twin)
-            state->index[i].twin = (uint8_t)(low + 1);
-    state->index[reg] = state->index[from];
-    if (state->compared.regs >> from & 1)
-        state->compared.regs |= (uint64_t)1 << reg;
-}
-
-/* REG, and what has its value, a bit each. */
-static uint64_t twins_of(const struct code_state *state, unsigned reg)
-{
-    uint64_t mask = (uint64_t)1 << reg;
-    unsigned i;
-
-    for (i = 0; state->index[reg].twin != 0 && i < CODE_INDICES; i++)
-        if (state->index[i].twin == state->index[reg].twin)
-            mask |= (uint64_t)1 << i;
-    return mask;
-}
-
-/* How many entries of its table INDEX allows, which has been read from it; or 0. */
-static uint32_t bound_of(const struct code_index *index)
-{
-    return index->of_table && index->bits == 0 && index->up == 0 ? index->below : 0;
-}
-
-/* The number of entries, each of SIZE bytes, up to the highest one that INDEX leads to; or that at the distance INDEX.
- * 0: it is not known. */
-static uint32_t num_entries(const struct code_index *index, unsigned size, bool is_number)
-{
-    enum { TOP = 16 };
-    uint64_t last;
-
-    if (index->below == 0 || index->bits != 0 || index->up > TOP || size == 0)
-        return 0;
-    last = ((uint64_t)index->below - 1) << index->up;
-    last = is_number ? last : last / size;
-    return last < MOST_BELOW ? (uint32_t)last + 1 : 0;
-}
-
-/* What was compared is not higher, or LESS. */
-static void take_bound(struct code_state *state, bool less)
-{
-    const struct code_compared *c = &state->compared;
-    const uint32_t below = c->num - (less ? 1 : 0);
-    unsigned i;
-
-    if (c->num == 0 || below == 0 || below > MOST_BELOW)
-        return;
-    for (i = 0; i < CODE_INDICES; i++) {
-        struct code_index *index = &state->index[i];
-        const bool all = c->bits == 0 || (index->fits != 0 && index->fits <= c->bits);
-        const bool is_better = index->bits != 0 || index->up != 0 || below < index->below;
-
-        if ((c->regs >> i & 1) == 0 || index->of_table || (index->below != 0 && !(all && is_better)))
-            continue;
-        index->below = (uint16_t)below;
-        index->up = 0;
-        index->bits = all ? 0 : c->bits;
-    }
-}
-
-void code_take_check(struct code_state *state, const struct code_fact *fact, bool there)
-{
-    const bool is_there = (fact->checks & CODE_CHECKS_THERE) != 0, less = (fact->checks & CODE_CHECKS_LESS) != 0;
-
-    if (fact->checks != 0 && (is_there != state->compared.is_first) == there)
-        take_bound(state, less != state->compared.is_first);
-}
-
-/* OP compares. */
-static void compare(struct code_state *state, const struct code_op *op)
-{
-    const struct code_value *reg = &state->reg[op->reg];
-    const struct code_value number = {op->k, BASE_NUMBER, false, 0, 0};
-    const struct code_value *last = op->last == CODE_NONE ? &number : &state->reg[op->last];
-    const bool is_first = last->base != BASE_NUMBER;
-    const struct code_value *num = is_first ? reg : last;
-
-    state->compared.num = 0;
-    if (num->base != BASE_NUMBER || num->k < 0 || num->k >= MOST_BELOW)
-        return;
-    state->compared = (struct code_compared){twins_of(state, is_first ? op->last : op->reg), (uint32_t)num->k + 1,
-                                             (uint8_t)op->from, is_first};
-}
-
-/* The place I is PLACE, of which nothing is known yet. */
-static void put_place(struct code_state *state, unsigned i, const struct code_place *place)
-{
-    drop_place(state, i);
-    state->place[i] = *place;
-    state->last_place = (uint8_t)i;
-}
-
-/* Whether the place I is compared or has a bound: a jump may ask for it. */
-static bool is_asked(const struct code_state *state, unsigned i)
-{
-    const bool is_compared = state->compared.num != 0 && (state->compared.regs >> (CODE_PLACE + i) & 1) != 0;
-
-    return state->place[i].bytes != 0 && (is_compared || state->index[CODE_PLACE + i].below != 0);
-}
-
-/* The place that another one replaces: one of which nothing is asked; else the one that was put there first. */
-static unsigned old_place(const struct code_state *state)
-{
-    const unsigned last = state->last_place, first = (last + 1u) % CODE_PLACES;
-
-    return is_asked(state, first) && !is_asked(state, last) ? last : first;
-}
-
-/* In how many bits what is read fits that has BYTES; or 0, where code_index need not say. */
-static uint8_t bits_of(unsigned bytes)
-{
-    return (uint8_t)(bytes <= 2 ? 8 * bytes : 0);
-}
-
-/* REG = what is at PLACE. */
-static void fetch_index(struct code_state *state, unsigned reg, const struct code_place *place)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_PLACES; i++) {
-        const struct code_place *other = &state->place[i];
-
-        if (other->bytes == place->bytes && other->base == place->base && other->k == place->k &&
-            other->scale == place->scale)
-            break;
-    }
-    if (i == CODE_PLACES) {
-        i = old_place(state);
-        put_place(state, i, place);
-        state->index[CODE_PLACE + i].fits = bits_of(place->bytes);
-    }
-    copy_index(state, reg, CODE_PLACE + i);
-}
-
-/* The word at PLACE = REG. */
-static void store_index(struct code_state *state, unsigned reg, const struct code_place *place)
-{
-    drop_places(state);
-    put_place(state, 0, place);
-    copy_index(state, CODE_PLACE, reg);
-}
-
-/* INDEX to the left by UP. */
-static struct code_index moved_up(const struct code_index *index, unsigned up)
-{
-    struct code_index result = *index;
-
-    result.fits = 0;
-    result.up = (uint8_t)(index->up + up);
-    return index->below == 0 || index->bits != 0 || index->of_table || index->up + up > MOST_UP ? no_index : result;
-}
-
-/* OP, a CODE_INDEX: the lower bits of a register, to the left and to the right. Where that is all of it, it is a copy.
- */
-static void take_index(struct code_state *state, const struct code_op *op)
-{
-    const struct code_index *from = &state->index[op->base];
-    const uint64_t mask = (uint64_t)op->k;
-    const unsigned bits = mask == UINT8_MAX ? 8 : mask == UINT16_MAX ? 16 : 0;
-    struct code_index index = *from;
-
-    if (op->last == 0 && op->from == 0 &&
-        (mask >= UINT32_MAX || (bits != 0 && from->fits != 0 && from->fits <= bits))) {
-        copy_index(state, op->reg, op->base);
-        return;
-    }
-    if (index.of_table || index.up != 0 || (index.bits != 0 && (bits == 0 || bits > index.bits)))
-        index.below = 0;
-    if (mask >= UINT32_MAX && !from->of_table && from->bits == 0)
-        index = *from;
-    else
-        index.bits = 0;
-    index.fits = (uint8_t)bits;
-    index.of_table = false;
-    if (index.below != 0 && op->last != 0)
-        index = moved_up(&index, op->last);
-    if (index.below != 0 && op->from != 0)
-        index.below = index.up >= op->from ? index.below : 0;
-    index.up = (uint8_t)(index.below != 0 ? index.up - op->from : 0);
-    set_index(state, op->reg, index);
-}
-
-/* REG = an entry or an address in a table, of which NUM are within bounds. */
-static void set_bound(struct code_state *state, unsigned reg, uint32_t num)
-{
-    set_index(state, reg, (struct code_index){(uint16_t)num, 0, 0, 0, 0, num != 0});
-}
-
-/* How many entries of the table that OP, a CODE_TABLE, reads from are within bounds; or 0. */
-static uint32_t table_bound(const struct code_state *state, const struct code_op *op)
-{
-    const uint8_t other = (uint8_t)(op->from & UINT8_MAX), number = (uint8_t)(op->from >> 8);
-    const unsigned size = op->last & CODE_ENTRY_SIZE;
-    const uint8_t distance = state->reg[op->base].base == BASE_NUMBER ? other : op->base;
-
-    if (other == CODE_NONE)
-        return state->index[op->base].of_table && state->reg[op->base].base == BASE_INDEXED
-                   ? num_entries(&state->index[op->base], size, false)
-                   : 0;
-    if (number != CODE_NONE)
-        return state->index[number].of_table ? 0 : num_entries(&state->index[number], size, true);
-    return state->index[distance].of_table ? 0 : num_entries(&state->index[distance], size, false);
-}
-
-/* REG = a number + OTHER, which is an index or has been read from a table or is an address in one. */
-static void add_index(struct code_state *state, unsigned reg, unsigned other, unsigned up)
-{
-    const uint8_t base = state->reg[other].base;
-    struct code_index index = state->index[other];
-
-    if (base == BASE_UNKNOWN && !index.of_table && up != 0)
-        index = moved_up(&index, up);
-    if ((base != BASE_UNKNOWN || index.of_table) && (base == BASE_UNKNOWN || !index.of_table))
-        index = no_index;
-    index.of_table = index.below != 0;
-    set_index(state, reg, base > BASE_INDEXED ? no_index : index);
-}
-
-/* OP is a sum. */
-static void sum_index(struct code_state *state, const struct code_op *op)
-{
-    const bool first = state->reg[op->base].base == BASE_NUMBER, second = state->reg[op->last].base == BASE_NUMBER;
-
-    if (op->k > 0 && first != second)
-        add_index(state, op->reg, first ? op->last : op->base, 0);
-    else
-        drop_index(state, op->reg);
-}
-
-/* Memory is read by OP. */
-static void load_index(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const uint8_t at = state->reg[op->base].base;
-    const uint32_t num = at == BASE_INDEXED && state->index[op->base].of_table
-                             ? num_entries(&state->index[op->base], cpu->word, false)
-                             : 0;
-    unsigned i;
-
-    if (op->reg == op->last && at != BASE_INDEXED && at != BASE_TABLE && op->reg != op->base) {
-        fetch_index(state, op->reg, &(struct code_place){op->k, op->base, cpu->word, 0});
-        return;
-    }
-    for (i = op->reg; i <= op->last; i++)
-        set_bound(state, i, op->reg == op->last ? num : 0);
-}
-
-/* OP, a CODE_TABLE: an entry of a table, or less than a word from anywhere. */
-static void entry_index(struct code_state *state, const struct code_op *op)
-{
-    const uint8_t base = state->reg[op->base].base, index = (uint8_t)(op->from >> 8);
-    const uint8_t size = op->last & CODE_ENTRY_SIZE;
-    const bool is_signed = (op->last & CODE_ENTRY_SIGNED) != 0;
-
-    if ((op->from & UINT8_MAX) != CODE_NONE || base == BASE_INDEXED || base == BASE_TABLE) {
-        const uint32_t num = table_bound(state, op);
-
-        if (num == 0 && op->base == CODE_ZERO && !is_signed && index < CODE_REGISTERS && index != op->reg)
-            fetch_index(state, op->reg, &(struct code_place){op->k, index, size, size});
-        else
-            set_bound(state, op->reg, num);
-    } else if (op->reg == op->base || (is_signed && size < 4)) {
-        drop_index(state, op->reg);
-    } else {
-        fetch_index(state, op->reg, &(struct code_place){op->k, op->base, size, 0});
-    }
-}
-
-/* OP gives one register another value, and does nothing else. */
-static void follow_register(struct code_state *state, const struct code_op *op)
-{
-    const uint8_t base = op->base < CODE_REGISTERS ? state->reg[op->base].base : (uint8_t)BASE_UNKNOWN;
-
-    switch ((enum code_do)op->what) {
-    case CODE_SET:
-        if (op->k == 0)
-            copy_index(state, op->reg, op->base);
-        else
-            set_index(state, op->reg, base == BASE_INDEXED ? state->index[op->base] : no_index);
-        break;
-    case CODE_TABLE:
-        entry_index(state, op);
-        break;
-    case CODE_SCALED:
-        if (base == BASE_NUMBER)
-            add_index(state, op->reg, op->last, (unsigned)op->from / CODE_ENTRY_SHIFT % 4);
-        else
-            drop_index(state, op->reg);
-        break;
-    case CODE_SUM:
-        sum_index(state, op);
-        break;
-    case CODE_MASK:
-        set_index(state, op->reg, state->index[op->base]);
-        break;
-    case CODE_SHIFT:
-        if (state->reg[op->reg].base != BASE_TABLE)
-            set_index(state, op->reg, moved_up(&state->index[op->reg], (unsigned)op->k));
-        break;
-    case CODE_INDEX:
-        take_index(state, op);
-        break;
-    case CODE_FETCH:
-        if (op->reg != op->base)
-            fetch_index(state, op->reg, &(struct code_place){op->k, op->base, op->last, (uint8_t)op->from});
-        else
-            set_index(state, op->reg, (struct code_index){0, 0, 0, bits_of(op->last), 0, false});
-        break;
-    case CODE_WORD:
-        break;
-    default:
-        drop_index(state, op->reg);
-        break;
-    }
-}
-
-/* A word below SP is written. Returns whether a place is left: none that may be on the stack that SP is on, for all
- * that is known of its register, because below SP there is none to which others have an address. */
-static bool keep_places(const struct code_cpu *cpu, struct code_state *state)
-{
-    bool is_left = false;
-    unsigned i;
-
-    for (i = 0; i < CODE_PLACES; i++) {
-        const struct code_place *place = &state->place[i];
-
-        if (place->bytes == 0)
-            continue;
-        if (place->base == cpu->sp || is_on_stack(&state->reg[place->base]))
-            drop_place(state, i);
-        else
-            is_left = true;
-    }
-    return is_left;
-}
-
-/* What OP, which is to be done, leaves of what is known of indices. */
-static void follow_index(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    enum { ARM_PC = 15 };
-    unsigned i;
-
-    switch ((enum code_do)op->what) {
-    case CODE_LOAD:
-        load_index(cpu, state, op);
-        break;
-    case CODE_LOADS:
-        for (i = 0; i <= ARM_PC; i++)
-            if ((uint32_t)op->from >> i & 1)
-                drop_index(state, i == ARM_PC ? (unsigned)CODE_TARGET : i);
-        break;
-    case CODE_FORGET:
-        for (i = op->reg; i <= op->last; i++)
-            drop_index(state, i);
-        break;
-    case CODE_STORE:
-        if (op->base == cpu->sp && op->k < 0 && keep_places(cpu, state))
-            break;
-        if (op->reg == op->last)
-            store_index(state, op->reg, &(struct code_place){op->k, op->base, cpu->word, 0});
-        else
-            drop_places(state);
-        break;
-    case CODE_STORES:
-    case CODE_WRITE:
-    case CODE_COPY:
-        drop_places(state);
-        break;
-    case CODE_MODE: /* FIQ mode has registers of its own */
-        forget_indices(state);
-        break;
-    case CODE_SAVE:
-        drop_places(state);
-        drop_index(state, cpu->sp);
-        drop_index(state, cpu->ra);
-        drop_index(state, CODE_OTHER_SP);
-        drop_index(state, CODE_STATUS);
-        break;
-    case CODE_BOUND:
-        compare(state, op);
-        break;
-    default:
-        follow_register(state, op);
-        break;
-    }
-}
-
-/* What MINE says of a bound, and THEIRS, too. */
-static bool join_bound(struct code_index *mine, const struct code_index *theirs)
-{
-    const bool is_kept = theirs->below != 0 && mine->up == theirs->up && mine->bits == theirs->bits &&
-                         mine->of_table == theirs->of_table;
-    const bool less = !is_kept || mine->below < theirs->below;
-
-    if (!is_kept)
-        *mine = (struct code_index){0, 0, 0, mine->fits, 0, false};
-    else if (less)
-        mine->below = theirs->below;
-    return less;
-}
-
-/* What MINE says of an index, and THEIRS, too. */
-static bool join_index(struct code_index *mine, const struct code_index *theirs)
-{
-    bool less = mine->below != 0 && join_bound(mine, theirs);
-
-    if (mine->fits != 0 && (theirs->fits == 0 || theirs->fits > mine->fits)) {
-        mine->fits = theirs->fits;
-        less = true;
-    }
-    return less;
-}
-
-/* Joins what was compared. */
-static bool join_compared(struct code_compared *mine, const struct code_compared *theirs)
-{
-    const struct code_compared before = *mine;
-
-    if (mine->num != theirs->num || mine->bits != theirs->bits || mine->is_first != theirs->is_first)
-        mine->num = 0;
-    mine->regs &= theirs->regs;
-    return mine->num != before.num || (mine->num != 0 && mine->regs != before.regs);
-}
-
-/* Joins what is known of indices: bounds and sizes alone. */
-static bool join_indices(struct code_state *state, const struct code_state *other)
-{
-    bool less = join_compared(&state->compared, &other->compared);
-    unsigned i;
-
-    forget_twins(state);
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->index[i].below != 0 || state->index[i].fits != 0)
-            less |= join_index(&state->index[i], &other->index[i]);
-    return less;
-}
-
-/* Joins what is known besides registers and words. */
-static bool join_rest(struct code_state *state, const struct code_state *other)
-{
-    bool less = false;
-
-    less |= join_indices(state, other);
-    if (state->caller != other->caller && state->caller != CALLER_UNCERTAIN) {
-        state->caller = CALLER_UNCERTAIN;
-        less = true;
-    }
-    if (state->switched != other->switched && state->switched != CODE_MIXED) {
-        state->switched =
-            state->switched == 0 || other->switched == 0 ? state->switched | other->switched : CODE_MIXED;
-        less = true;
-    }
-    if (state->mode != other->mode && state->mode != CODE_NONE) {
-        state->mode = CODE_NONE;
-        less = true;
-    }
-    less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
-    less |= join_both(&state->has_left, other->has_left);
-    less |= join_either(&state->may_pop, other->may_pop);
-    less |= join_either(&state->names, other->names);
-    less |= join_both(&state->globals, other->globals);
-    less |= join_both(&state->low_core, other->low_core);
-    less |= join_either(&state->has_parted, other->has_parted);
-    less |= join_either(&state->has_called, other->has_called);
-    return less;
-}
-
-/* Whether FP is in the rounded part of the frame, at the same place for both, so that the frame is found by it. */
-static bool is_framed(const struct code_cpu *cpu, const struct code_state *state, const struct code_state *other)
-{
-    const struct code_value *fp = &state->reg[cpu->fp];
-
-    return fp->base == BASE_ALIGNED && same_value(fp, &other->reg[cpu->fp]);
-}
-
-bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
-{
-    const struct code_value *other_sp = &other->reg[cpu->sp];
-    struct code_value sp = state->reg[cpu->sp];
-    struct code_slot kept[CODE_SLOTS];
-    const bool parted = state->has_parted;
-    bool less = false;
-    bool moved = same_stack(&sp, other_sp) && !is_framed(cpu, state, other) &&
-                 !join_values(state, other, &sp, other_sp, &less);
-    unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0;
-
-    less |= join_registers(state, other, moved ? cpu->sp : CODE_NONE);
-    less |= join_slots(state, other);
-    less |= moved && (part_sp(cpu, state, kept, num) || !parted);
-    less |= join_rest(state, other);
-    return less;
-}
-
-struct code_value code_evaluate(const struct code_state *state, const struct sfu_rule *rule)
-{
-    uint32_t reg = rule->control >> RULE_NUMBER;
-    struct code_value value = {0, BASE_CFA, false, 0, 0};
-
-    if (rule->control & RULE_REGISTER)
-        value = reg < CODE_REGISTERS ? state->reg[reg] : unknown;
-    if (value.base == BASE_UNKNOWN)
-        return rule->control & RULE_DEREFERENCE ? unknown : value;
-    if (rule->control & RULE_DEREFERENCE)
-        return load(state, &value, rule->offset);
-    value.k += rule->offset;
-    return value;
-}
-
-/* ---- What an instruction does ---------------------------------------------------------------------------------- */
-
-/* SP has been BEFORE. What lies below it now is forgotten, because an interrupt may overwrite it at any time. */
-static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before)
-{
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    if (sp->base != before->base) {
-        if (sp->base == BASE_CFA)
-            drop_range(state, BASE_ALIGNED, INT64_MIN, INT64_MAX);
-        if (sp->base > BASE_NEAR)
-            drop_range(state, sp->base, INT64_MIN, sp->k);
-    } else if (sp->k > before->k) {
-        drop_range(state, sp->base, INT64_MIN, sp->k);
-    }
-}
-
-/* The entry of a table ENTRY, with NUMBER added. SHIFT: it is extended and shifted before, CODE_ENTRY_...; or 0. */
-static struct code_value case_of(const struct code_value *entry, const struct code_value *number, unsigned shift)
-{
-    struct code_value result = *entry;
-
-    result.add = (int32_t)(number->k - entry->k);
-    result.width =
-        (uint8_t)((shift != 0 ? (entry->width & CODE_ENTRY_SIZE) | shift : entry->width) | CODE_ENTRY_COMPLETE);
-    return entry->width & CODE_ENTRY_COMPLETE || result.add != number->k - entry->k ? unknown : result;
-}
-
-/* An entry of WIDTH in the table that AT, BASE_INDEXED, + K is in. */
-static struct code_value entry_of(const struct code_value *at, int64_t k, unsigned width)
-{
-    return (struct code_value){(int64_t)((uint64_t)at->k + (uint64_t)k), BASE_TABLE, false, (uint8_t)width, 0};
-}
-
-/* K as a number in a register. */
-static int64_t wrapped(const struct code_cpu *cpu, int64_t k)
-{
-    return cpu->word == 4 ? (int32_t)(uint32_t)k : k;
-}
-
-/* The lowest 32 bits of VALUE, with their sign: of an entry of four bytes, that is the entry with its sign. */
-static struct code_value low_word(const struct code_value *value)
-{
-    struct code_value result = *value;
-
-    if (value->base == BASE_NUMBER)
-        result.k = (int32_t)(uint32_t)value->k;
-    else if (value->base == BASE_TABLE && (value->width | CODE_ENTRY_SIGNED) == (4 | CODE_ENTRY_SIGNED))
-        result.width = 4 | CODE_ENTRY_SIGNED;
-    else
-        result = unknown;
-    return result;
-}
-
-static struct code_value sum(const struct code_value *a, const struct code_value *b, int64_t sign)
-{
-    struct code_value result = *a;
-
-    if (sign > 0 && a->base == BASE_NUMBER && b->base == BASE_TABLE)
-        return case_of(b, a, 0);
-    if (sign > 0 && a->base == BASE_TABLE && b->base == BASE_NUMBER)
-        return case_of(a, b, 0);
-    if (is_on_stack(a) && b->base == BASE_UNKNOWN)
-        return near;
-    if (sign > 0 && a->base + b->base == BASE_NUMBER + BASE_UNKNOWN) {
-        result.k = a->base == BASE_NUMBER ? a->k : b->k;
-        result.base = BASE_INDEXED;
-        return result;
-    }
-    if (sign > 0 && a->base == BASE_NUMBER && b->base > BASE_NEAR)
-        return sum(b, a, sign);
-    if (a->base == BASE_UNKNOWN || a->base == BASE_TABLE || b->base != BASE_NUMBER)
-        return unknown;
-    result.k = (int64_t)((uint64_t)a->k + (uint64_t)sign * (uint64_t)b->k);
-    return result;
-}
-
-/* BASE + ENTRY, extended and shifted by HOW: an address of a table, or one in a table of which ENTRY is the index. */
-static struct code_value scaled(const struct code_value *base, const struct code_value *entry, unsigned how)
-{
-    struct code_value result = *base;
-
-    if (base->base == BASE_NUMBER && entry->base == BASE_TABLE)
-        return case_of(entry, base, how);
-    if (base->base == BASE_NUMBER && entry->base == BASE_UNKNOWN) {
-        result.base = BASE_INDEXED;
-        return result;
-    }
-    return is_on_stack(base) ? near : unknown;
-}
-
-/* How many registers of the MASK are below REG. */
-static unsigned num_below(uint32_t mask, unsigned reg)
-{
-    unsigned n = 0;
-
-    for (mask &= (1u << reg) - 1; mask != 0; mask &= mask - 1)
-        n++;
-    return n;
-}
-
-/* The registers of MASK = the words at AT + K and behind it. */
-static void load_many(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t k,
-                      uint32_t mask)
-{
-    enum { ARM_PC = 15 };
-    unsigned i;
-
-    for (i = 0; i <= ARM_PC; i++)
-        if (mask >> i & 1)
-            state->reg[i == ARM_PC ? (unsigned)CODE_TARGET : i] =
-                load(state, at, k + cpu->word * (int64_t)num_below(mask, i));
-}
-
-/* Whether nobody knows where register REG points: it is as it was at the entry, or that is not known either. */
-static bool is_nowhere(const struct code_state *state, unsigned reg)
-{
-    const struct code_value value = state->names ? entry_value(reg) : unknown;
-
-    return state->reg[reg].base == BASE_UNKNOWN || same_value(&state->reg[reg], &value);
-}
-
-/* An entry stores SP where REG points, and nobody knows where that is: that gets a name, so that the word is known when
- * it is read there again. It has the name alone. */
-static void name_struct(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    unsigned i;
-
-    if (!has_pc(cpu) || state->caller != CALLER_INTERRUPTED || state->has_called || op->base == cpu->sp ||
-        op->base >= CODE_REAL || !is_nowhere(state, op->base) || op->last != op->reg ||
-        !is_on_stack(&state->reg[op->reg]) || !same_value(&state->reg[op->reg], &state->reg[cpu->sp]))
-        return;
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base == BASE_STRUCT)
-            state->reg[i] = unknown;
-    for (i = 0; i < state->num;)
-        if (state->slot[i].value.base == BASE_STRUCT || state->slot[i].base == BASE_STRUCT)
-            drop_slot(state, &state->slot[i]);
-        else
-            i++;
-    state->reg[op->base] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
-}
-
-/* How often OP is repeated: 1 if it is not, INT32_MAX for more, or -1 where that is not known. */
-static int64_t times_of(const struct code_state *state, const struct code_op *op)
-{
-    const struct code_value *count = op->last != CODE_NONE ? &state->reg[op->last] : NULL;
-
-    if (count == NULL)
-        return 1;
-    if (count->base != BASE_NUMBER)
-        return -1;
-    return count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
-}
-
-/* SIZE bytes at the CFA + K have another value. x86: if the return address was among them, that is gone, even if nobody
- * knew any more that it was there. */
-static void lose_return(const struct code_cpu *cpu, struct code_state *state, int64_t k, int64_t size)
-{
-    const int64_t at = cpu->ra_at_entry;
-
-    if (!cpu->link && state->caller == CALLER_KNOWN && k < at + cpu->word && at < k + size &&
-        find_slot(state, BASE_CFA, at) == NULL && state->num < CODE_SLOTS)
-        state->slot[state->num++] = (struct code_slot){gone, at, BASE_CFA};
-}
-
-/* Memory at AT becomes unknown, as OP says. Of a repeated instruction whose direction is not known, both are taken: it
- * has perhaps overwritten what lies on either side. */
-static void overwrite(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at,
-                      const struct code_op *op)
-{
-    const struct code_value *way = &state->reg[CODE_STATUS];
-    const int64_t times = times_of(state, op), more = times > 1 ? (times - 1) * op->from : 0;
-    const int64_t below = cpu->link || same_value(way, &upwards) ? 0 : more;
-    const int64_t above = !cpu->link && same_value(way, &downwards) ? 0 : more;
-    const int64_t size = below + op->from + above;
-    const bool replaced = op->reg != 0 && times > 0;
-
-    if (times == 0)
-        return;
-    if (!is_place(state, at, op->k)) {
-        forget_struct(state);
-        return;
-    }
-    forget_other_name(state, at);
-    write_slots(cpu, state, at->base, at->k + op->k - below, size, replaced);
-    if (replaced && at->base == BASE_CFA)
-        lose_return(cpu, state, at->k + op->k - below, size);
-}
-
-/* A register that nobody knows is moved up by a word, as functions of newer clangs for RISC-V move the pointer of their
- * shadow call stack. Elsewhere global data lies around that register (gp), and nobody moves it. */
-static bool names_shadow(const struct code_cpu *cpu, const struct code_state *state, const struct code_op *op)
-{
-    return cpu->new_shadow != 0 && op->reg == cpu->new_shadow && op->base == op->reg && op->k == cpu->word &&
-           state->reg[op->reg].base == BASE_UNKNOWN && state->caller == CALLER_KNOWN;
-}
-
-/* REG = the value AT + K. What is gone stays so wherever it moves. */
-static void set_value(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    struct code_value at = state->reg[op->base];
-
-    if (names_shadow(cpu, state, op)) {
-        at = entry_value(op->reg);
-        drop_range(state, at.base, INT64_MIN, INT64_MAX);
-    }
-    if (at.base != BASE_NEAR)
-        at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
-    if (at.base != BASE_UNKNOWN)
-        state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
-    else if (op->base != op->reg || !code_is_gone(&at))
-        state->reg[op->reg] = unknown;
-}
-
-/* REG moves as a string instruction moves it. */
-static void stride(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const struct code_value *way = &state->reg[CODE_STATUS];
-    const int64_t times = times_of(state, op);
-    const struct code_op set = {CODE_SET, op->reg, 0, op->reg, 0, way->k * times * op->k};
-
-    if (way->base == BASE_NUMBER && times >= 0 && times < INT32_MAX && state->reg[op->reg].base != BASE_NEAR)
-        set_value(cpu, state, &set);
-    else
-        state->reg[op->reg] = unknown;
-}
-
-/* BASE and LAST: where each bit of LAST is the same, that is BASE, or 0. An address of a stack, where a function
- * returns to and what its caller has in FP are not 0 in a program that goes on: so compilers make them useless if the
- * CPU runs ahead on a way that is none (clang's -mspeculative-load-hardening on aarch64). */
-static void mask_value(struct code_state *state, const struct code_op *op)
-{
-    const bool is_mask = same_value(&state->reg[op->last], &all_or_none);
-
-    state->reg[op->reg] = is_mask && state->reg[op->base].base != BASE_NUMBER ? state->reg[op->base] : unknown;
-}
-
-/* AT as where something is read: the sum of an address and an entry is a place in a table there, if that was an index,
- * as of what a byte of text leads to. */
-static struct code_value as_place(struct code_value at)
-{
-    if (at.base == BASE_TABLE && (at.width & CODE_ENTRY_COMPLETE) != 0)
-        return (struct code_value){at.k + at.add, BASE_INDEXED, false, 0, 0};
-    return at;
-}
-
-/* An entry of the table that OP names. */
-static struct code_value table_entry(const struct code_state *state, const struct code_op *op)
-{
-    struct code_value at = as_place(state->reg[op->base]);
-
-    if ((op->from & UINT8_MAX) == CODE_NONE)
-        return at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
-    if (at.base != BASE_NUMBER)
-        at = state->reg[op->from & UINT8_MAX];
-    return at.base == BASE_NUMBER ? entry_of(&at, op->k, op->last) : unknown;
-}
-
-static void add_registers(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    struct code_value *reg = &state->reg[op->reg];
-    const struct code_value *a = &state->reg[op->base], *b = &state->reg[op->last];
-    struct code_value result;
-
-    if (op->reg == cpu->sp && op->base == cpu->sp && a->base > BASE_NEAR && b->base != BASE_NUMBER) {
-        move_sp(cpu, state); /* alloca: the same stack */
-    } else {
-        result = sum(a, b, op->k);
-        if (same_value(&result, &unknown) && (op->base == op->reg || op->last == op->reg))
-            lose_count(cpu, state, op->reg);
-        else
-            *reg = result;
-    }
-    reg->k = wrapped(cpu, reg->k);
-}
-
-static void load_row(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const struct code_value at = as_place(state->reg[op->base]);
-    unsigned i;
-
-    for (i = op->reg; i <= op->last; i++)
-        state->reg[i] = at.base == BASE_INDEXED ? entry_of(&at, op->k, cpu->word)
-                                                : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
-}
-
-/* Notes that SP has been stored where no stack is known to be. */
-static void store_row(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    struct code_value at;
-    unsigned i;
-
-    name_struct(cpu, state, op);
-    at = state->reg[op->base];
-    for (i = op->reg; i <= op->last; i++) {
-        store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
-        state->has_left |= (at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
-                           same_value(&state->reg[i], &state->reg[cpu->sp]);
-    }
-}
-
-static void store_many(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const struct code_value at = state->reg[op->base];
-    unsigned i;
-
-    for (i = 0; i < CODE_REAL; i++)
-        if ((uint32_t)op->from >> i & 1)
-            store(cpu, state, &at, op->k + cpu->word * (int64_t)num_below((uint32_t)op->from, i), &state->reg[i]);
-}
-
-/* REG, of which nothing but an entry's value or RA may have a signature, gets one or loses it. */
-static void sign(struct code_value *reg, bool is_signed)
-{
-    if (reg->base >= BASE_RETURN && reg->is_signed != is_signed)
-        reg->is_signed = is_signed;
-    else if (!code_is_gone(reg))
-        *reg = unknown;
-}
-
-/* REG = K if REG was a number. */
-static void renumber(const struct code_cpu *cpu, struct code_value *reg, uint64_t k)
-{
-    reg->k = wrapped(cpu, (int64_t)k);
-    if (reg->base != BASE_NUMBER)
-        *reg = unknown;
-}
-
-/* REG is shifted to the left by K: a number, or an entry of a table. */
-static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k)
-{
-    if (reg->base != BASE_TABLE)
-        renumber(cpu, reg, (uint64_t)reg->k << k);
-    else if ((reg->width & CODE_ENTRY_COMPLETE) == 0 && reg->width / CODE_ENTRY_SHIFT + k <= 3)
-        reg->width = (uint8_t)(reg->width + k * CODE_ENTRY_SHIFT);
-    else
-        *reg = unknown;
-}
-
-/* What registers become by OP, one that neither reads nor writes memory. */
-static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    struct code_value *reg = &state->reg[op->reg];
-    unsigned i;
-
-    switch ((enum code_do)op->what) {
-    case CODE_SET:
-        set_value(cpu, state, op);
-        break;
-    case CODE_NUMBER:
-        *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
-        break;
-    case CODE_SCALED:
-        *reg = scaled(&state->reg[op->base], &state->reg[op->last], (unsigned)op->from);
-        break;
-    case CODE_SUM:
-        add_registers(cpu, state, op);
-        break;
-    case CODE_STRIDE:
-        stride(cpu, state, op);
-        break;
-    case CODE_ONES:
-        *reg = all_or_none;
-        break;
-    case CODE_MASK:
-        mask_value(state, op);
-        break;
-    case CODE_FORGET:
-        for (i = op->reg; i <= op->last; i++)
-            state->reg[i] = unknown;
-        break;
-    case CODE_ALIGN:
-        round_down(cpu, state, op->reg);
-        break;
-    case CODE_SIGN:
-    case CODE_AUTH:
-        sign(reg, op->what == CODE_SIGN);
-        break;
-    case CODE_INSERT:
-        renumber(cpu, reg, code_insert((uint64_t)reg->k, op));
-        break;
-    case CODE_WORD:
-        *reg = low_word(reg);
-        break;
-    case CODE_SHIFT:
-        shift(cpu, reg, op->k);
-        break;
-    default: /* CODE_INDEX, CODE_FETCH; CODE_BOUND has been seen */
-        if (op->what != CODE_BOUND)
-            *reg = unknown;
-        break;
-    }
-}
-
-/* ARM: whether STATE is that of an exception's entry that has interrupted MODE, as far as the code says: it does
- * nothing with the SP of another mode. */
-static bool is_of_mode(struct code_state *state, unsigned mode)
-{
-    if (state->caller != CALLER_INTERRUPTED || state->reg[CODE_OTHER_SP].base != BASE_CFA ||
-        (mode != CODE_MODE_SVC && mode != CODE_MODE_SYS) || (state->mode != 0 && state->mode != mode))
-        return false;
-    state->mode = (uint8_t)mode;
-    return true;
-}
-
-/* The mode becomes another one, and may have been FIQ mode, which has r8 to r12 of its own: those have what they had at
- * the entry, if nothing was put into them, and no copy of that is theirs. */
-static void leave_banked(struct code_state *state)
-{
-    enum { FIRST = 8, LAST = 12 };
-    unsigned reg, i = 0;
-
-    for (reg = 0; reg < CODE_REAL; reg++) {
-        const struct code_value own = entry_value(reg);
-        const uint8_t base = state->reg[reg].base;
-        const bool is_copy = base >= BASE_ENTRY + FIRST && base <= BASE_ENTRY + LAST;
-
-        if ((is_copy || (reg >= FIRST && reg <= LAST)) && !same_value(&state->reg[reg], &own))
-            state->reg[reg] = unknown;
-    }
-    while (i < state->num) {
-        const uint8_t base = state->slot[i].value.base;
-
-        if (base >= BASE_ENTRY + FIRST && base <= BASE_ENTRY + LAST)
-            state->slot[i] = state->slot[--state->num];
-        else
-            i++;
-    }
-}
-
-/* The mode becomes MODE. It may have been SVC mode before, too: then the SP that is taken is the one that is left, and
- * that must not have moved but by srs. */
-static void take_mode(const struct code_cpu *cpu, struct code_state *state, unsigned mode)
-{
-    const struct code_value first = entry_value(cpu->sp);
-    const bool moved = !same_value(&state->reg[cpu->sp], &first);
-    const bool known = is_of_mode(state, mode) && (mode != CODE_MODE_SVC || !moved);
-
-    state->reg[cpu->sp] = known ? state->reg[CODE_OTHER_SP] : unknown;
-    state->reg[cpu->ra] = known ? entry_value(cpu->ra) : unknown;
-    state->reg[CODE_OTHER_SP] = unknown;
-    state->reg[CODE_STATUS] = unknown;
-    leave_banked(state);
-}
-
-/* srs. Where the mode's SP is not known, or may be the one that is in use, SP has no value any more. */
-static void save_status(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const struct code_value first = entry_value(cpu->sp);
-    const struct code_value *at = &state->reg[CODE_OTHER_SP];
-    const bool moved = !same_value(&state->reg[cpu->sp], &first);
-
-    if (!is_of_mode(state, op->reg) || (op->reg == CODE_MODE_SVC && moved)) {
-        state->reg[cpu->sp] = state->reg[CODE_OTHER_SP] = unknown;
-        forget_struct(state);
-        return;
-    }
-    store(cpu, state, at, op->k, &state->reg[cpu->ra]);
-    store(cpu, state, at, op->k + cpu->word, &state->reg[CODE_STATUS]);
-    state->reg[CODE_OTHER_SP].k += op->from;
-}
-
-static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
-{
-    const struct code_value at = state->reg[op->base];
-
-    switch ((enum code_do)op->what) {
-    case CODE_TABLE:
-        state->reg[op->reg] = table_entry(state, op);
-        break;
-    case CODE_LOAD:
-        load_row(cpu, state, op);
-        break;
-    case CODE_LOADS:
-        load_many(cpu, state, &at, op->k, (uint32_t)op->from);
-        break;
-    case CODE_STORE:
-        store_row(cpu, state, op);
-        break;
-    case CODE_STORES:
-        store_many(cpu, state, op);
-        break;
-    case CODE_WRITE:
-        overwrite(cpu, state, &at, op);
-        break;
-    case CODE_COPY:
-        copy(cpu, state, &at, op->k, &state->reg[op->reg], op->from, op->last + 1u);
-        break;
-    case CODE_MODE:
-        take_mode(cpu, state, op->reg);
-        break;
-    case CODE_SAVE:
-        save_status(cpu, state, op);
-        break;
-    default:
-        transfer_register(cpu, state, op);
-        break;
-    }
-}
-
-/* Whether STATE says anything of BASE_TRAP. If it does not, and SP is the CFA, that is another name for it. */
-static bool has_trap_name(const struct code_state *state)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base == BASE_TRAP)
-            return true;
-    for (i = 0; i < state->num; i++)
-        if (state->slot[i].base == BASE_TRAP || state->slot[i].value.base == BASE_TRAP)
-            return true;
-    return false;
-}
-
-/* Whether VALUE is what register REG has at the entry, or an address in the frame: SP, wherever that has moved, and FP
- * where the frame is found by it. */
-static bool is_own(const struct code_cpu *cpu, const struct code_value *value, unsigned reg)
-{
-    if (reg == cpu->sp)
-        return value->base == BASE_CFA;
-    if (reg == cpu->fp && (value->base == BASE_CFA || value->base == BASE_ALIGNED))
-        return true;
-    return value->k == 0 && value->base == (reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
-}
-
-/* Whether OP, which loads REG, takes it from a word in which the function in STATE has not saved it. What an epilogue
- * loads is in the frame, known or not. FP and RA are saved below the CFA: above it, if they have not been stored there,
- * are arguments, or it is a piece of another function that loads them (RISC-V, clang's -Oz). */
-static bool loads_other(const struct code_cpu *cpu, const struct code_state *state, const struct code_op *op,
-                        unsigned reg)
-{
-    const struct code_value *at = &state->reg[op->base];
-    const bool many = op->what == CODE_LOADS;
-    const unsigned before = many ? num_below((uint32_t)op->from, reg) : reg - op->reg;
-
-    return !is_on_stack(at) ||
-           (reg != cpu->sp && at->base == BASE_CFA && at->k + op->k + cpu->word * (int64_t)before >= 0);
-}
-
-/* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. */
-static bool replaces(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact,
-                     unsigned reg)
-{
-    bool result = false;
-    unsigned i;
-
-    for (i = 0; i < fact->num; i++) {
-        const struct code_op *op = &fact->op[i];
-
-        switch ((enum code_do)op->what) {
-        case CODE_SET:
-        case CODE_SUM:
-        case CODE_ONES:
-        case CODE_MASK:
-        case CODE_WORD:
-        case CODE_TABLE:
-        case CODE_SCALED:
-        case CODE_INSERT:
-        case CODE_SHIFT:
-        case CODE_INDEX:
-        case CODE_FETCH:
-            result |= op->reg == reg;
-            break;
-        case CODE_FORGET:
-            if (op->reg <= reg && op->last >= reg)
-                result = op->k != 0;
-            break;
-        case CODE_LOAD:
-        case CODE_LOADS:
-            if (op->what == CODE_LOAD ? op->reg <= reg && op->last >= reg
-                                      : reg < CODE_REAL && (uint32_t)op->from >> reg & 1)
-                result = loads_other(cpu, state, op, reg);
-            break;
-        default:
-            break;
-        }
-    }
-    return result;
-}
-
-/* Whether OP gives SP a value that does not count from what SP is. */
-static bool takes_sp(const struct code_cpu *cpu, const struct code_op *op)
-{
-    if (op->what == CODE_LOAD)
-        return op->reg <= cpu->sp && op->last >= cpu->sp;
-    return op->what == CODE_SET && op->reg == cpu->sp && op->base != cpu->sp;
-}
-
-void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
-{
-    struct code_value before = state->reg[cpu->sp];
-    const unsigned own[] = {cpu->sp, cpu->fp, cpu->ra}, num_own = cpu->link ? 3 : 2;
-    bool leaves[3] = {false, false, false};
-    unsigned i;
-
-    for (i = 0; i < num_own; i++)
-        leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
-
-    if (fact->compares)
-        state->compared.num = 0;
-    for (i = 0; i < fact->num; i++) {
-        follow_index(cpu, state, &fact->op[i]);
-        transfer(cpu, state, &fact->op[i]);
-        state->may_pop &= !takes_sp(cpu, &fact->op[i]);
-        if (state->reg[cpu->sp].base == BASE_NEAR)
-            move_sp(cpu, state);
-        if (state->reg[cpu->sp].base == BASE_STRUCT)
-            state->reg[cpu->sp] = unknown;
-    }
-    if (state->reg[cpu->sp].base == BASE_TABLE || state->reg[cpu->sp].base == BASE_INDEXED)
-        state->reg[cpu->sp] = gone; /* a stack of several */
-    for (i = 0; i < num_own; i++)
-        if (leaves[i] && same_value(&state->reg[own[i]], &unknown))
-            state->reg[own[i]] = gone;
-    if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
-        !has_trap_name(state))
-        state->trap_is_cfa = true;
-    if (!same_value(&before, &state->reg[cpu->sp])) {
-        sp_moved(cpu, state, &before);
-        state->has_left = false;
-    }
-}
-
-/* Whether UNIT is known to take the same number of bytes, which is not 0, off the stack at each return. */
-static bool pops_arguments(const struct code_unit *unit)
-{
-    return unit->odd && unit->popped > 1 && unit->popped != POPPED_MIXED;
-}
-
-/* What FP is behind a call of CALLEE, which returns with another one, if SP is at BEFORE. */
-static struct code_value fp_behind(const struct code_cpu *cpu, const struct code_value *before,
-                                   const struct code_unit *callee)
-{
-    struct code_value fp = *before;
-
-    if (!callee->frames || before->base <= BASE_NEAR)
-        return unknown;
-    fp.k += callee->framed - (cpu->link ? cpu->sp_at_entry : 0);
-    return fp;
-}
-
-/* A call is over: of a shadow call stack the words are left that this function has put below its pointer. All else is
- * the callee's, or no such stack, but global data. */
-static void keep_shadow(struct code_state *state, uint8_t reg)
-{
-    const uint8_t base = (uint8_t)(BASE_ENTRY + reg);
-    const struct code_value *at = &state->reg[reg];
-
-    if (reg == 0)
-        return;
-    drop_range(state, base, INT64_MIN, 0);
-    drop_range(state, base, at->base == base && at->k > 0 ? at->k : 0, INT64_MAX);
-}
-
-void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
-{
-    struct code_value *sp = &state->reg[cpu->sp];
-    const struct code_value before = *sp;
-    unsigned i;
-
-    if (callee != NULL && pops_arguments(callee) && sp->base > BASE_NEAR)
-        sp->k += callee->popped - 1;
-    else if (callee != NULL && callee->odd)
-        *sp = unknown;
-
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (cpu->changed >> i & 1) {
-            state->reg[i] = unknown;
-            drop_index(state, i);
-        }
-    if (cpu->link)
-        state->reg[cpu->ra] = gone;
-    else
-        state->reg[CODE_STATUS] = same_value(&state->reg[CODE_STATUS], &downwards) ? unknown : upwards;
-    state->has_called = true;
-    state->compared.num = 0;
-    drop_places(state);
-    if (sp->base > BASE_NEAR)
-        drop_range(state, sp->base, INT64_MIN, sp->k);
-    keep_shadow(state, cpu->shadow);
-    keep_shadow(state, cpu->new_shadow);
-    drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
-    forget_struct(state);
-    if (callee != NULL && callee->spoils)
-        state->reg[cpu->fp] = fp_behind(cpu, &before, callee);
-}
-
-void code_hold(const struct code_cpu *cpu, struct code_state *held, const struct code_state *state,
-               const struct code_unit *callee)
-{
-    copy_state(held, state);
-    code_after_call(cpu, held, callee);
-    held->reg[cpu->sp] = state->reg[cpu->sp];
-}
 
 /* ---- Units ----------------------------------------------------------------------------------------------------- */
 
@@ -1984,11 +43,11 @@ bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
     const struct code_slot *slot;
 
     code_entry(cpu, &entry);
-    slot = cpu->link ? NULL : find_slot(state, BASE_CFA, cpu->ra_at_entry);
-    return state->caller == CALLER_KNOWN && same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
-           same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
-           (cpu->link ? same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
-                      : slot != NULL && same_value(&slot->value, &entry.slot[0].value));
+    slot = cpu->link ? NULL : state_find_slot(state, BASE_CFA, cpu->ra_at_entry);
+    return state->caller == CALLER_KNOWN && state_same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
+           state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
+           (cpu->link ? state_same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
+                      : slot != NULL && state_same_value(&slot->value, &entry.slot[0].value));
 }
 
 /* Reads the instruction at PC, in whatever unit that is. */
@@ -2039,7 +98,7 @@ enum code_detour code_detour(const struct code *code, const struct code_fact *fa
         return DETOUR_NONE;
     if (sp->k == cpu->sp_at_entry + cpu->word)
         return DETOUR_RETURNS;
-    return sp->k == cpu->sp_at_entry && load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
+    return sp->k == cpu->sp_at_entry && state_load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
 }
 
 /* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
@@ -2125,7 +184,7 @@ static void free_edge(struct code_edges *edges, struct code_edge *edge)
 static bool leaves_address(const struct code *code, const struct code_state *state)
 {
     const struct code_cpu *cpu = code->cpu;
-    const struct code_value ra = cpu->link ? state->reg[cpu->ra] : load(state, &state->reg[cpu->sp], 0);
+    const struct code_value ra = cpu->link ? state->reg[cpu->ra] : state_load(state, &state->reg[cpu->sp], 0);
     const uint64_t addr = (cpu->word == 4 ? (uint32_t)ra.k : (uint64_t)ra.k) & ~(uint64_t)cpu->mode;
 
     return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
@@ -2169,7 +228,7 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     edge = new_edge(&code->edges, target);
     edge->bare = !leaves_address(code, state);
     edge->state = *state;
-    forget_twins(&edge->state);
+    index_forget_twins(&edge->state);
     edge->next = unit->edges;
     unit->edges = edge;
     unit->dirty = true;
@@ -2180,7 +239,7 @@ void code_begin_at(struct code *code, uint64_t target, enum code_kind kind)
     struct code_state state;
     struct code_edge *edge;
 
-    begin_way(code, &state, kind);
+    state_begin_way(code, &state, kind);
     code_add_edge(code, target, &state);
     edge = find_edge(&code->edges, target);
     if (edge != NULL)
@@ -2193,7 +252,7 @@ static struct code_edge **forget_edge(struct code *code, struct code_edge **at)
     struct code_edge *edge = *at;
 
     if (edge->begins != 0) {
-        begin_way(code, &edge->state, (enum code_kind)(edge->begins - 1));
+        state_begin_way(code, &edge->state, (enum code_kind)(edge->begins - 1));
         edge->bare = !leaves_address(code, &edge->state);
         return &edge->next;
     }
@@ -2253,14 +312,14 @@ static void take_stack(const struct code_cpu *cpu, struct code_state *state, con
 
         if (slot->base == BASE_NUMBER || slot->base == BASE_ALIGNED ||
             (is_address && !left && slot->base != BASE_TRAP))
-            drop_slot(state, &state->slot[i]);
+            state_drop_slot(state, &state->slot[i]);
         else
             i++;
     }
     for (i = 0; i < CODE_REGISTERS; i++)
         if (i != CODE_ZERO)
-            state->reg[i] = unknown;
-    forget_indices(state);
+            state->reg[i] = state_unknown;
+    index_forget(state);
     state->reg[cpu->sp] = *before;
     if (!holds(state, (uint8_t)(BASE_ENTRY + cpu->fp)) && fp.base == BASE_ENTRY + cpu->fp)
         state->reg[cpu->fp] = fp;
@@ -2277,7 +336,7 @@ bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const
     if (sp->base > BASE_NUMBER || !on_stack)
         return false;
     if (state->caller == CALLER_INTERRUPTED && !state->has_called)
-        align(cpu, state);
+        state_align(cpu, state);
     else
         take_stack(cpu, state, before, left);
     return true;
@@ -2292,7 +351,7 @@ static void switch_stack(struct code *code, const struct code_unit *unit, struct
 
     if (state->caller == CALLER_NONE &&
         sp->base <= BASE_NUMBER) { /* start-up code takes one: nobody returns from it */
-        align(code->cpu, state);
+        state_align(code->cpu, state);
         return;
     }
     if (unit->fde != NULL || unit->switches_ill || state->switched != 0 || sp->base > BASE_NUMBER ||
@@ -2301,7 +360,7 @@ static void switch_stack(struct code *code, const struct code_unit *unit, struct
         return;
     state->switched = (uint32_t)(unit - code->units) + 1;
     if (is_entry) {
-        align(code->cpu, state);
+        state_align(code->cpu, state);
         state->switched |= CODE_ENTERS;
     } else {
         take_stack(code->cpu, state, before, left);
@@ -2330,7 +389,7 @@ static void end_switch(struct code *code, const struct code_state *state, bool g
 /* x86_64: whether SP points to what `iretq` takes back, as the entry of a system call has pushed it. */
 static bool is_pushed(const struct code_cpu *cpu, const struct code_state *state, const struct code_value *sp)
 {
-    const struct code_value pc = load(state, sp, 0), old = load(state, sp, 24);
+    const struct code_value pc = state_load(state, sp, 0), old = state_load(state, sp, 24);
 
     return cpu->pushed == 0 && pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
 }
@@ -2347,7 +406,7 @@ bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *stat
 
     if (fact->link != 0)
         return state->reg[fact->link].base == BASE_RETURN && sp->base == BASE_CFA && sp->k == 0;
-    if (has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
+    if (state_has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
         return false;
     if (cpu->banked)
         return sp->base == BASE_CFA && sp->k == k && state->reg[CODE_PC].k == 0 &&
@@ -2572,7 +631,7 @@ static bool changes_frame(const struct run *r, const struct code_fact *fact)
 {
     const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
 
-    return callee != NULL && (pops_arguments(callee) || callee->spoils);
+    return callee != NULL && (state_pops_arguments(callee) || callee->spoils);
 }
 
 /* Whether the PC goes on behind FACT, at NEXT, if it does what it says. What does not always come back does not at the
@@ -2661,8 +720,8 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
         changed = code_join(r->code->cpu, place->state, state);
     } else {
         place->state = zeroed(1, sizeof *place->state);
-        copy_state(place->state, state);
-        forget_twins(place->state);
+        state_copy(place->state, state);
+        index_forget_twins(place->state);
     }
     if (!changed || place->waits)
         return;
@@ -2695,7 +754,7 @@ static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
         return;
     }
     end_switch(r->code, state, true);
-    copy_state(&next, state);
+    state_copy(&next, state);
     next.switched = 0;
     code_add_edge(r->code, pc, &next);
 }
@@ -2733,7 +792,7 @@ static bool follow_piece(const struct code *code, struct code_state *state, uint
         code_step(code->cpu, state, &fact);
         if (fact.flow == CODE_AWAY && fact.condition == 0)
             return state->reg[CODE_TARGET].base == BASE_NUMBER &&
-                   state->reg[CODE_TARGET].k == wrapped(code->cpu, (int64_t)next);
+                   state->reg[CODE_TARGET].k == state_wrapped(code->cpu, (int64_t)next);
         if (fact.condition != 0 || (fact.flow != CODE_NEXT && (fact.flow != CODE_JUMP || fact.by_register)))
             return false;
         pc = fact.flow == CODE_JUMP ? fact.target : pc + fact.size;
@@ -2752,11 +811,11 @@ static void take_piece(struct run *r, struct code_state *state, const struct cod
     const uint32_t switched = state->switched;
 
     code_entry(cpu, &entry);
-    entry.reg[cpu->ra] = unknown;
-    entry.reg[fact->link] = way_back;
+    entry.reg[cpu->ra] = state_unknown;
+    entry.reg[fact->link] = state_way_back;
     if (fact->target != 0)
         go(r, fact->target, &entry);
-    state->reg[fact->link] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    state->reg[fact->link] = (struct code_value){state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
     if (fact->target != 0 && follow_piece(r->code, state, fact->target, next))
         return;
     memset(state, 0, sizeof *state);
@@ -2774,14 +833,14 @@ static void go_within(struct run *r, struct code_state *state, uint64_t target, 
     struct code_state there;
     unsigned i;
 
-    copy_state(&there, state);
-    there.reg[cpu->ra] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    state_copy(&there, state);
+    there.reg[cpu->ra] = (struct code_value){state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
     go(r, target, &there);
     code_after_call(cpu, state, NULL);
     for (i = 0; i < CODE_REAL; i++)
         if (i != cpu->sp && i != cpu->fp)
-            state->reg[i] = unknown;
-    forget_indices(state);
+            state->reg[i] = state_unknown;
+    index_forget(state);
 }
 
 /* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
@@ -2828,13 +887,13 @@ static bool agrees_at(struct run *r, uint64_t pc, const struct code_state *state
 static void push_address(const struct code_cpu *cpu, struct code_state *state, uint64_t next)
 {
     const struct code_value before = state->reg[cpu->sp],
-                            address = {wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+                            address = {state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
 
     if (cpu->link) {
         state->reg[cpu->ra] = address;
         return;
     }
-    store(cpu, state, &before, -cpu->word, &address);
+    state_store(cpu, state, &before, -cpu->word, &address);
     state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? cpu->word : 0;
 }
 
@@ -2849,7 +908,7 @@ static bool is_over_data(struct run *r, const struct code_state *state, uint64_t
     if (r->unit->fde == NULL || r->watch->agrees == NULL)
         return takes_address(r->code, target);
     code_entry(r->code->cpu, &entry);
-    copy_state(&pushed, state);
+    state_copy(&pushed, state);
     push_address(r->code->cpu, &pushed, next);
     return !r->watch->agrees(r->watch->ctx, target, &entry) && r->watch->agrees(r->watch->ctx, target, &pushed);
 }
@@ -2951,7 +1010,7 @@ static void keep_unwritten(struct code *code, struct code_state *state, const st
     for (i = 0; i < CODE_REAL && callee != NULL; i++)
         if (cpu->changed >> i & 1 && i != cpu->ra &&
             (before->reg[i].base == BASE_NUMBER ||
-             (is_on_stack(&before->reg[i]) && before->reg[i].base > BASE_NEAR)) &&
+             (code_is_on_stack(&before->reg[i]) && before->reg[i].base > BASE_NEAR)) &&
             !(written_in(code, callee, MAX_CALLS) >> i & 1))
             state->reg[i] = before->reg[i];
 }
@@ -2961,16 +1020,16 @@ static void keep_unwritten(struct code *code, struct code_state *state, const st
 static void take_thunk(const struct code *code, struct code_state *state, uint64_t target, uint64_t next)
 {
     const struct code_cpu *cpu = code->cpu;
-    struct code_fact load, back;
-    const struct code_op *op = &load.op[0];
+    struct code_fact state_load, back;
+    const struct code_op *op = &state_load.op[0];
 
-    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &load) || load.num != 1 ||
-        load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
-        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + load.size, &back) || back.flow != CODE_RETURN ||
-        back.odd)
+    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &state_load) || state_load.num != 1 ||
+        state_load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
+        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + state_load.size, &back) ||
+        back.flow != CODE_RETURN || back.odd)
         return;
-    state->reg[op->reg] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
-    drop_index(state, op->reg);
+    state->reg[op->reg] = (struct code_value){state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    index_drop(state, op->reg);
 }
 
 /* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
@@ -2995,7 +1054,7 @@ static void take_popped(const struct run *r, struct code_state *state, const str
 
     state->may_pop |= pops_unseen(r, fact) || code_unit_at(r->code, fact->target) == NULL;
     if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR && state->reg[cpu->fp].base != BASE_CFA)
-        move_sp(cpu, state);
+        state_move_sp(cpu, state);
 }
 
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
@@ -3035,7 +1094,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
-    copy_state(&before, state);
+    state_copy(&before, state);
     code_after_call(cpu, state, callee);
     keep_unwritten(r->code, state, &before, callee);
     take_thunk(r->code, state, fact->target, next);
@@ -3053,12 +1112,12 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
     struct code_state left;
     struct code_value *sp = &left.reg[cpu->sp];
 
-    copy_state(&left, state);
+    state_copy(&left, state);
     if (cpu->link && fact->flow == CODE_AWAY)
         left.reg[cpu->ra] = left.reg[CODE_TARGET];
     if (!cpu->link && fact->flow == CODE_AWAY && sp->base == BASE_CFA) {
         sp->k -= cpu->word;
-        store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
+        state_store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
     }
     return !fact->odd && code_is_entry(cpu, &left);
 }
@@ -3154,7 +1213,7 @@ static bool has_popped(const struct code_cpu *cpu, const struct code_state *stat
         return false;
     if (fact->flow == CODE_AWAY)
         return sp->k > cpu->sp_at_entry + cpu->word;
-    return sp->k > cpu->sp_at_entry && load(state, sp, 0).base == BASE_RETURN;
+    return sp->k > cpu->sp_at_entry && state_load(state, sp, 0).base == BASE_RETURN;
 }
 
 /* The unit returns with STATE. */
@@ -3175,7 +1234,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
         r->unit->changed |= !r->unit->odd;
         r->unit->odd = true;
     }
-    if (!same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
+    if (!state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
         (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN))
         note_framed(r->unit, &state->reg[cpu->fp]);
     else
@@ -3192,8 +1251,8 @@ static bool tail_calls(struct run *r, const struct code_state *state, const stru
     code_entry(r->code->cpu, &entry);
     if (!code_is_outlined(r->code, r->unit) || callee == NULL || callee == r->unit ||
         callee->start != fact->target || code_is_outlined(r->code, callee) ||
-        !same_value(&state->reg[r->code->cpu->sp], &entry.reg[r->code->cpu->sp]) ||
-        (r->code->cpu->link && !same_value(&state->reg[r->code->cpu->ra], &way_back)))
+        !state_same_value(&state->reg[r->code->cpu->sp], &entry.reg[r->code->cpu->sp]) ||
+        (r->code->cpu->link && !state_same_value(&state->reg[r->code->cpu->ra], &state_way_back)))
         return false;
     returns(r, state, fact);
     code_add_edge(r->code, fact->target, &entry);
@@ -3209,7 +1268,7 @@ static void resumes(struct run *r, const struct code_state *state)
     bool good = unit->trap ? code_is_at_pushed(r->code->cpu, sp)
                            : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
 
-    if (has_pc(r->code->cpu) && !r->code->cpu->banked)
+    if (state_has_pc(r->code->cpu) && !r->code->cpu->banked)
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
     resume_switch(r->code, state);
@@ -3358,14 +1417,14 @@ static void go_by(struct run *r, const struct jumps *jumps, const struct code_st
 static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
     const struct code_value *table = &state->reg[CODE_TARGET];
-    const uint32_t bound = bound_of(&state->index[CODE_TARGET]);
+    const uint32_t bound = index_bound(&state->index[CODE_TARGET]);
     struct jumps next = {*table, NULL, 0, 0, bound, false};
     size_t i;
 
     if (table->base != BASE_NUMBER &&
         (table->base != BASE_TABLE || (table->width & (CODE_ENTRY_COMPLETE | r->code->cpu->entry)) == 0))
         return false;
-    for (i = 0; i < r->num_jumps && !same_value(&r->jumps[i].table, table); i++)
+    for (i = 0; i < r->num_jumps && !state_same_value(&r->jumps[i].table, table); i++)
         continue;
     if (i == r->num_jumps) {
         read_jumps(r, &next);
@@ -3391,14 +1450,15 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
 static bool enters(struct run *r, struct code_state *state)
 {
     const struct code_cpu *cpu = r->code->cpu;
-    const struct code_value pc =
-        !cpu->link && state->caller == CALLER_NONE ? load(state, &state->reg[cpu->sp], 0) : state->reg[CODE_PC];
+    const struct code_value pc = !cpu->link && state->caller == CALLER_NONE
+                                     ? state_load(state, &state->reg[cpu->sp], 0)
+                                     : state->reg[CODE_PC];
 
     if (pc.base != BASE_NUMBER)
         return false;
     state->reg[CODE_TARGET] = pc;
-    state->reg[r->code->cpu->sp] = unknown;
-    forget_indices(state);
+    state->reg[r->code->cpu->sp] = state_unknown;
+    index_forget(state);
     return jumps_by_table(r, state);
 }
 
@@ -3412,10 +1472,10 @@ static void keep_frame(const struct code_cpu *cpu, struct code_state *state)
 
     for (i = 0; i < CODE_REGISTERS; i++)
         if (i != cpu->sp && i != CODE_ZERO && state->reg[i].base != BASE_CFA && (i != cpu->fp || !framed))
-            state->reg[i] = unknown;
+            state->reg[i] = state_unknown;
     if (framed)
-        state->reg[cpu->sp] = near;
-    forget_indices(state);
+        state->reg[cpu->sp] = state_near;
+    index_forget(state);
 }
 
 /* Notes a jump of STATE that may lead to a label of its own function (goto by an address): in the middle of its
@@ -3458,7 +1518,7 @@ static void leaves(struct run *r, const struct code_state *state)
     if (r->num_away == MAX_AWAY)
         return;
     r->away[r->num_away] = *state;
-    forget_twins(&r->away[r->num_away++]);
+    index_forget_twins(&r->away[r->num_away++]);
 }
 
 /* A target that the instruction in front has is where the PC goes only if no other way leads in between. */
@@ -3467,7 +1527,7 @@ static void be_sure(const struct run *r, const struct code_state *state, struct 
     const struct code_value *target = &state->reg[CODE_TARGET];
 
     if (!fact->by_register ||
-        (target->base == BASE_NUMBER && target->k == wrapped(r->code->cpu, (int64_t)fact->target)))
+        (target->base == BASE_NUMBER && target->k == state_wrapped(r->code->cpu, (int64_t)fact->target)))
         return;
     fact->target = 0;
     fact->flow = fact->flow == CODE_JUMP ? (uint8_t)CODE_AWAY : fact->flow;
@@ -3488,9 +1548,9 @@ enum { FLAGS_CHANGED = 255 };
 static bool frames_differ(const struct code_cpu *cpu, const struct fork *f)
 {
     return f->in_yes && f->in_no &&
-           !(same_value(&f->yes->reg[cpu->sp], &f->no.reg[cpu->sp]) &&
-             same_value(&f->yes->reg[cpu->fp], &f->no.reg[cpu->fp]) &&
-             same_value(&f->yes->reg[cpu->ra], &f->no.reg[cpu->ra]));
+           !(state_same_value(&f->yes->reg[cpu->sp], &f->no.reg[cpu->sp]) &&
+             state_same_value(&f->yes->reg[cpu->fp], &f->no.reg[cpu->fp]) &&
+             state_same_value(&f->yes->reg[cpu->ra], &f->no.reg[cpu->ra]));
 }
 
 /* Whether register REG, one of those, has on one of the two ways what no row can be right for that is right for the
@@ -3499,11 +1559,11 @@ static bool parts(const struct code_cpu *cpu, const struct fork *f, unsigned reg
 {
     const struct code_value *a = &f->yes->reg[reg], *b = &f->no.reg[reg], *fp = &f->yes->reg[cpu->fp];
 
-    if (same_value(a, b))
+    if (state_same_value(a, b))
         return false;
     if (reg == cpu->sp)
-        return same_stack(a, b) &&
-               !(fp->base >= BASE_CFA && fp->base <= BASE_TRAP && same_value(fp, &f->no.reg[cpu->fp]));
+        return state_same_stack(a, b) &&
+               !(fp->base >= BASE_CFA && fp->base <= BASE_TRAP && state_same_value(fp, &f->no.reg[cpu->fp]));
     return (a->base > BASE_NEAR || code_is_gone(a)) && (b->base > BASE_NEAR || code_is_gone(b));
 }
 
@@ -3519,10 +1579,10 @@ static void close_fork(const struct code_cpu *cpu, struct fork *f)
     if (f->in_yes && f->in_no)
         code_join(cpu, f->yes, &f->no);
     else if (f->in_no)
-        copy_state(f->yes, &f->no);
+        state_copy(f->yes, &f->no);
     for (i = 0; i < 3; i++)
         if (apart[i])
-            f->yes->reg[regs[i]] = one_way;
+            f->yes->reg[regs[i]] = state_one_way;
     f->in_yes = true;
     f->in_no = false;
     f->condition = 0;
@@ -3550,7 +1610,7 @@ static void take_condition(struct code_state *state, unsigned condition)
     enum { LOWER = 3, LOWER_OR_SAME = 9 };
 
     if (!state->compared.is_first && (condition == LOWER || condition == LOWER_OR_SAME))
-        take_bound(state, condition == LOWER);
+        index_take_bound(state, condition == LOWER);
 }
 
 /* The state of F for an instruction with FACT, or NULL: nobody comes there with what it asks for. */
@@ -3561,7 +1621,7 @@ static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f,
     if (fact->condition != 0 && f->condition == 0) {
         f->condition = fact->condition;
         f->in_no = true;
-        copy_state(&f->no, f->yes);
+        state_copy(&f->no, f->yes);
         take_condition(f->yes, fact->condition - 1u);
         take_condition(&f->no, (fact->condition - 1u) ^ 1);
     }
@@ -3589,7 +1649,7 @@ static void give_both(struct run *r, uint64_t pc, const struct code_fact *fact, 
         r->watch->give(r->watch->ctx, pc, fact, f->in_yes ? f->yes : &f->no);
         return;
     }
-    copy_state(&both, f->yes);
+    state_copy(&both, f->yes);
     code_join(r->code->cpu, &both, &f->no);
     r->unit->ways = ways;
     r->watch->give(r->watch->ctx, pc, fact, &both);
@@ -3624,7 +1684,7 @@ static void return_through(struct run *r, const struct code_state *state, const 
     if (cpu->link || fact->flow != CODE_JUMP || state->reg[cpu->sp].base != BASE_CFA ||
         state->reg[cpu->sp].k <= cpu->sp_at_entry || code_unit_at(code, pc) == r->unit || !fact_at(code, pc, &next))
         return;
-    copy_state(&there, state);
+    state_copy(&there, state);
     if (next.flow == CODE_AWAY) {
         code_step(cpu, &there, &next);
         if (there.reg[CODE_TARGET].base == BASE_RETURN)
@@ -3635,7 +1695,7 @@ static void return_through(struct run *r, const struct code_state *state, const 
         push_address(cpu, &there, pc + next.size);
         pc = next.target;
     }
-    if (follow_to_return(code, &there, pc) && load(&there, &there.reg[cpu->sp], 0).base == BASE_RETURN)
+    if (follow_to_return(code, &there, pc) && state_load(&there, &there.reg[cpu->sp], 0).base == BASE_RETURN)
         returns(r, &there, &back);
 }
 
@@ -3648,7 +1708,7 @@ static void branch(struct run *r, const struct code_state *state, const struct c
         go(r, fact->target, state);
         return;
     }
-    copy_state(&there, state);
+    state_copy(&there, state);
     code_take_check(&there, fact, true);
     go(r, fact->target, &there);
 }
@@ -3690,7 +1750,7 @@ static void believe_restored(const struct run *r, struct code_state *state, uint
     for (i = 0; i < 3; i++)
         if (code_is_gone(&state->reg[regs[i]]) && r->watch->restores != NULL &&
             r->watch->restores(r->watch->ctx, next, regs[i]))
-            state->reg[regs[i]] = unknown;
+            state->reg[regs[i]] = state_unknown;
 }
 
 /* A call at the end of a unit without CFI leaves STATE. That it comes back is known where a label follows, and the code
@@ -3723,8 +1783,8 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     push_address(cpu, state, next);
     if (give || !follow_to_return(r->code, state, fact->target))
         return;
-    state->reg[CODE_TARGET] = load(state, sp, 0);
-    drop_index(state, CODE_TARGET);
+    state->reg[CODE_TARGET] = state_load(state, sp, 0);
+    index_drop(state, CODE_TARGET);
     if (state->reg[CODE_TARGET].base == BASE_RETURN) {
         returns(r, state, &back);
         return;
@@ -3757,7 +1817,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     be_sure(r, state, fact);
     if (code_goes_by_table(r->code->cpu, state, fact)) {
         state->reg[CODE_TARGET] = state->reg[r->code->cpu->ra];
-        copy_index(state, CODE_TARGET, r->code->cpu->ra);
+        index_copy(state, CODE_TARGET, r->code->cpu->ra);
         fact->flow = CODE_AWAY;
     }
     if (!give)
@@ -3803,13 +1863,13 @@ static void leave_apart(struct run *r, struct fork *f, const struct code_fact *f
     struct code_state state;
     struct code_fact copy = *fact;
 
-    copy_state(&state, f->yes);
+    state_copy(&state, f->yes);
     both.yes = &state;
     code_step(cpu, both.yes, fact);
     code_step(cpu, &both.no, fact);
     if (fact->condition == 0) {
-        copy_state(f->yes, both.yes);
-        copy_state(&f->no, &both.no);
+        state_copy(f->yes, both.yes);
+        state_copy(&f->no, &both.no);
     }
     close_fork(cpu, &both);
     if (!give)
@@ -3831,12 +1891,12 @@ static bool step_apart(struct run *r, struct fork *f, const struct code_fact *fa
         struct code_fact copy = *fact;
         struct code_state before;
 
-        copy_state(&before, ways[i]);
+        state_copy(&before, ways[i]);
         goes[i] = take_step(r, ways[i], &copy, pc, give);
         if (fact->condition != 0 && goes[i])
             code_join(r->code->cpu, ways[i], &before);
         else if (fact->condition != 0)
-            copy_state(ways[i], &before);
+            state_copy(ways[i], &before);
     }
     f->in_yes = goes[0] || fact->condition != 0;
     f->in_no = goes[1] || fact->condition != 0;
@@ -3915,7 +1975,7 @@ static void settle(struct run *r)
         go(r, r->seeds[i].pc, &r->seeds[i].state);
     if (r->unit->function) {
         if (r->unit->trap)
-            begin_way(r->code, &state, r->unit->error ? CODE_ERROR : CODE_TRAP);
+            state_begin_way(r->code, &state, r->unit->error ? CODE_ERROR : CODE_TRAP);
         else
             code_entry(r->code->cpu, &state);
         go(r, r->unit->start, &state);
@@ -3927,7 +1987,7 @@ static void settle(struct run *r)
         uint32_t at = r->work[--r->num_work];
 
         r->places[at].waits = false;
-        copy_state(&state, r->places[at].state);
+        state_copy(&state, r->places[at].state);
         follow(r, at, &state, false);
     }
 }
@@ -4013,7 +2073,7 @@ static bool gives_sp(const struct code_cpu *cpu, const struct code_fact *fact)
     unsigned i;
 
     for (i = 0; i < fact->num; i++)
-        gives |= takes_sp(cpu, &fact->op[i]);
+        gives |= state_takes_sp(cpu, &fact->op[i]);
     return gives;
 }
 
@@ -4175,7 +2235,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
 
         if (r->index[offset] == 0 || r->places[r->index[offset] - 1].state == NULL)
             continue;
-        copy_state(&state, r->places[r->index[offset] - 1].state);
+        state_copy(&state, r->places[r->index[offset] - 1].state);
         follow(r, r->index[offset] - 1, &state, true);
     }
     unit->anywhere = NULL;

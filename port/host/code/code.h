@@ -8,7 +8,9 @@
  *     modes.c   x86: which code does not run in the image's mode
  *     x86_64.c (i386, too), aarch64.c, s390x.c, riscv.c, arm.c   bytes -> struct code_fact: what an instruction does to
  *               registers, to memory and to the PC
- *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
+ *     state.c   facts -> struct code_state: what holds in front of an instruction, and what it makes of that
+ *     index.c   the part of a state that says how many entries a table of jumps has
+ *     code.c    the ways through a function: the state of each of its instructions, and what it does to its caller
  *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
  *
  * A function of x86_64 from bytes to rows. At its entry the ABI says what holds: SP is the CFA - 8, where RA is, and FP
@@ -223,7 +225,7 @@ struct code_cpu {
     /* ARM: SP and LR are those of a mode of the CPU. Which mode was interrupted only the saved status says, and no row
      * can ask that: entries of exceptions have no rows, and sfu_start.c asks. */
     bool banked;
-    /* Another register that points to a shadow call stack, if code moves it (code.c, names_shadow), or 0. */
+    /* Another register that points to a shadow call stack, if code moves it (state.c, names_shadow), or 0. */
     uint8_t new_shadow;
     /* x86: the regions that run in another mode than the image, *NUM of them: DECODE knows no instruction there. Or
      * NULL. */
@@ -293,6 +295,12 @@ struct code_value {
     uint8_t width;
     int32_t add;
 };
+
+/* Whether VALUE is an address on the stack that SP is on. */
+static inline bool code_is_on_stack(const struct code_value *value)
+{
+    return value->base >= BASE_NEAR && value->base <= BASE_TRAP;
+}
 
 /* A word in memory, at BASE + K. */
 struct code_slot {

@@ -624,7 +624,7 @@ FAULTS = {
         ("case ZYDIS_MNEMONIC_WRGSBASE:", "case ZYDIS_MNEMONIC_AAA:"),
         ("case ZYDIS_MNEMONIC_WRMSR:", "case ZYDIS_MNEMONIC_AAA:"),
         ("    if (reg == ZYDIS_REGISTER_GS)\\n        forget_gs(fact);\\n    else if", "    if"),
-    )] + [("code.c", a, b) for a, b in (
+    )] + [("state.c", a, b) for a, b in (
         ("if (state->globals)\n        drop_range", "if (0)\n        drop_range"),
         ("if (state->globals && at->base == BASE_NUMBER)", "if (0)"),
         ("if (state->globals && at->base == BASE_STRUCT)", "if (0)"),
@@ -632,13 +632,15 @@ FAULTS = {
         ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k - below",
          "    write_slots(cpu, state, at->base, at->k + op->k - below"),
         ("if (count->base != BASE_NUMBER)", "if (true)"),
+    )] + [("code.c", a, b) for a, b in (
         ("(!cpu->link && is_pushed(cpu, state, sp))", "false"),
         ("&& pc.base == BASE_RETURN && old", "&& old"),
         ("&& old.base == BASE_CFA && old.k == 0", ""),
-        ("state->reg[AMD64_RCX] = way_back;", ""),
+    )] + [("state.c", a, b) for a, b in (
+        ("state->reg[AMD64_RCX] = state_way_back;", ""),
         ("        state->globals = true;", ""),
         # Two SPs of one stack.
-        ("moved = same_stack(&sp, other_sp) &&", "moved = true &&"),
+        ("moved = state_same_stack(&sp, other_sp) &&", "moved = true &&"),
         ("!join_values(state, other, &sp, other_sp, &less);", "join_values(state, other, &sp, other_sp, &less);"),
         ("a->base <= BASE_TRAP && b->base >= BASE_CFA &&", "a->base <= BASE_TRAP || b->base >= BASE_CFA &&"),
     )],
@@ -697,7 +699,7 @@ FAULTS = {
         ("    forget(fact, field(word, 16, 5));\\n    if (!ordered", "    if (!ordered"),
         ("0x3ffff | 1ull << X30", "0x1ff | 1ull << X30"),
         ("    X18,\\n", "    0,\\n"),
-    )] + [("code.c", "(value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && ", "false && ")],
+    )] + [("state.c", "(value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && ", "false && ")],
     "s390x": [("s390x.c", a, b) for a, b in (
         ("if (*q == 0x07 && high(p[1]) == 0) {", "if (0) {"),
         ("4096 * (int64_t)(int8_t)p[2]", "4096 * (int64_t)p[2]"),
@@ -803,7 +805,7 @@ FAULTS = {
         ("NULL,    NULL, 8,  4 | 8", "NULL,    NULL, 4,  4 | 8"),
         ("code_add(fact, CODE_BOUND,", "(void)("),
         ("CODE_ENTRY_SHIFT);", "0);"),
-    )] + [("code.c", a, b) for a, b in (
+    )] + [("state.c", a, b) for a, b in (
         ("        forget_struct(state);\\n        return;\\n    }\\n    forget_other_name(state, at);",
          "        return;\\n    }\\n    forget_other_name(state, at);"),
         ("INT64_MAX); /* another interrupt may have come */\\n    forget_struct(state);", "INT64_MAX);"),
