@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include "table.h"
 #include "test/lib/check.h"
@@ -165,6 +166,112 @@ static void outlasts(unsigned before, unsigned after)
     check(&t, &top);
 }
 
+/* ---- Each instruction that writes ---- */
+
+/* ThreadSanitizer holds signals back. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+static uint64_t seen[sizeof cache / 8]; /* the cache before the instruction that was executed last */
+static uint32_t was_busy;
+static unsigned moved, unguarded;
+
+static bool has_entry(uint32_t entry)
+{
+    const uint32_t *entries = (const uint32_t *)(const void *)seen;
+
+    for (size_t i = 0; i < sizeof seen / 4; i++)
+        if (entries[i] == entry)
+            return true;
+    return false;
+}
+
+static void look(void)
+{
+    const uint32_t *now = (const uint32_t *)(const void *)cache, *before = (const uint32_t *)(const void *)seen;
+
+    for (size_t i = 0; i < sizeof seen / 4; i++) {
+        if (now[i] == before[i])
+            continue;
+        moved += now[i] != 0 && has_entry(now[i]);
+        unguarded += !was_busy || !fast.busy;
+    }
+    memcpy(seen, cache, sizeof seen);
+    was_busy = fast.busy;
+}
+
+static void stepped(int number)
+{
+    (void)number;
+    if (was_busy != fast.busy || memcmp(seen, cache, sizeof seen) != 0)
+        look();
+}
+
+static void trace(unsigned word)
+{
+    struct sfu_registers top = top_at(word);
+    struct sfu_target t = target_of();
+    uint64_t pcs[32];
+    size_t count;
+
+    (void)sfu_fast_trace(&fast, &t, &top, 0, pcs, 32, &count);
+}
+
+/* Below the red zone. */
+static void set_trap_flag(void)
+{
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::
+                         : "memory", "cc");
+}
+
+static void clear_trap_flag(void)
+{
+    __asm__ volatile(
+        "lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::
+            : "memory", "cc");
+}
+
+/* The cache changes only while BUSY is set: by no instruction before it is, and by none behind the one that clears it.
+ * Traces that write to the cache, some of which only move entries, are single-stepped. */
+static void test_writes_while_busy(void **state)
+{
+    static struct sfu_fast fast_before;
+    static uint64_t cache_before[sizeof cache / 8];
+    struct sigaction action = {.sa_handler = stepped}, old;
+    uint64_t seed = 1;
+    unsigned i, writers = 0;
+
+    (void)state;
+    memset(&fast, 0, sizeof fast);
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    add_piece(&pieces[0], 0x200000, CODE, 2);
+    for (i = 0; i < WORDS; i++)
+        stack[i] = CODE + 1 + below(&seed, CODE_SIZE - 1);
+    moved = unguarded = 0;
+    sigaction(SIGTRAP, &action, &old);
+    /* The first 500 fill the cache, most without being stepped, because that takes long. */
+    for (i = 0; i < 20000 && (moved < 10 || writers < 10); i++) {
+        const unsigned word = below(&seed, WORDS / 2) * 2;
+
+        fast_before = fast;
+        memcpy(cache_before, cache, sizeof cache);
+        trace(word);
+        if (memcmp(cache_before, cache, sizeof cache) == 0 || (i < 500 && i % 100 != 0))
+            continue;
+        fast = fast_before;
+        memcpy(cache, cache_before, sizeof cache);
+        memcpy(seen, cache, sizeof seen);
+        was_busy = 0;
+        writers++;
+        set_trap_flag();
+        trace(word);
+        clear_trap_flag();
+    }
+    sigaction(SIGTRAP, &old, NULL);
+    printf("# %u traces, %u that write, %u entries moved\n", i, writers, moved);
+    assert_true(moved >= 10 && writers >= 10);
+    assert_int_equal(unguarded, 0);
+}
+#endif
+
 /* ---- Sums that wrap ---- */
 
 static void test_wraps(void **state)
@@ -294,8 +401,15 @@ static void test_threads_in_order(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct check_test tests[] = {CHECK(test_outlasts), CHECK(test_wraps), CHECK(test_threads),
-                                              CHECK(test_threads_in_order)};
+    static const struct check_test tests[] = {
+        CHECK(test_outlasts),
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+        CHECK(test_writes_while_busy),
+#endif
+        CHECK(test_wraps),
+        CHECK(test_threads),
+        CHECK(test_threads_in_order)
+    };
 
     if (argc > 1)
         changes = (unsigned)strtoul(argv[1], NULL, 0);
