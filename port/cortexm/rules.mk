@@ -100,7 +100,8 @@ BOARD ?= mps2-an386
 ## [tools] cortexm BOARD=microbit: a firmware of our own for a Cortex-M, and how it crashes in QEMU
 cortexm: $(CORTEXM)/$(BOARD)/firmware.elf build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
-	-qemu-system-arm -M $(BOARD) -display none -semihosting-config enable=on,target=native -kernel $<
+	qemu-system-arm -M $(BOARD) -display none -semihosting-config enable=on,target=native -kernel $< 2>&1 | \
+	    build/tools/sfu-trace $<
 
 # A profile by SysTick.
 CHECK += profile-cortexm

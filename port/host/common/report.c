@@ -96,6 +96,27 @@ void usage(const char *format, ...)
     exit(2);
 }
 
+bool is_whole_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && *text >= '0' && *text <= '9';
+}
+
+double parse_percent(const char *option, const char *text)
+{
+    char *end;
+    double value;
+
+    errno = 0;
+    value = strtod(text, &end);
+    if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
+        usage("%s: not a number from 0 to 100: %s", option, text);
+    return value;
+}
+
 void report_fail(const char *format, ...)
 {
     va_list args;

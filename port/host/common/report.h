@@ -16,6 +16,11 @@ extern const char tool_name[];
 /* Says on one line what is wrong with the command line, and ends the program with status 2. */
 void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
+/* Whether the whole of TEXT is a number, which VALUE gets: decimal, 0x... or 0... */
+bool is_whole_number(const char *text, uint64_t *value);
+/* TEXT, which OPTION was given, from 0 to 100. Another one is wrong usage. */
+double parse_percent(const char *option, const char *text);
+
 /* Says on one line what is wrong, and ends the program with status 1. */
 void report_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 

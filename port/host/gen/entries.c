@@ -399,16 +399,6 @@ static const struct symbol *find_symbol(const struct image *image, const char *n
     return found;
 }
 
-/* Reads the whole of TEXT as a number. */
-static bool read_number(const char *text, uint64_t *number)
-{
-    char *end;
-
-    errno = 0;
-    *number = strtoull(text, &end, 0);
-    return end != text && *end == '\0' && errno == 0 && *text >= '0' && *text <= '9';
-}
-
 /* What compilers have put elsewhere of the function NAME, which is a start in spite of its CFI, has CFI of its own.
  * Only that function jumps there. */
 static bool add_cold_part(struct reader *r, const char *name)
@@ -436,11 +426,11 @@ static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t ste
     char *plus = strchr(name, '+');
     uint64_t offset = 0;
 
-    if (symbol == NULL && read_number(name, &offset))
+    if (symbol == NULL && is_whole_number(name, &offset))
         return kind == VECTORS ? refuse(r, "vectors begin at a symbol") : add(r, offset, (enum code_kind)kind);
     if (symbol == NULL && plus != NULL) { /* a name may have a + in it */
         *plus++ = '\0';
-        if (!read_number(plus, &offset))
+        if (!is_whole_number(plus, &offset))
             return refuse(r, "'%s' is no number", plus);
         symbol = find_symbol(image, name, &others);
     }

@@ -73,12 +73,9 @@ static void fail(const char *format, ...)
 
 static uint64_t parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
 {
-    char *end;
-    unsigned long long value;
+    uint64_t value;
 
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value < low || value > high)
+    if (!is_whole_number(text, &value) || value < low || value > high)
         usage("%s: not a number from %" PRIu64 " to %" PRIu64 ": %s", option, low, high, text);
     return value;
 }
@@ -104,18 +101,6 @@ static void set_action(enum action action, const char *file)
         usage("more than one output is asked for");
     options.action = action;
     options.file = file;
-}
-
-static double parse_percent(const char *text)
-{
-    char *end;
-    double value;
-
-    errno = 0;
-    value = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
-        usage("--require: not a number from 0 to 100: %s", text);
-    return value;
 }
 
 /* The options that say what comes out. */
@@ -202,7 +187,7 @@ static void set_option(int option, const char *argument)
         options.map = argument;
         break;
     case 'R':
-        options.require = parse_percent(argument);
+        options.require = parse_percent("--require", argument);
         break;
     default:
         set_output(option, argument);

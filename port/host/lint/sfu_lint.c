@@ -39,26 +39,11 @@ static struct options {
 
 static struct known known;
 
-static double parse_percent(const char *text)
-{
-    char *end;
-    double value;
-
-    errno = 0;
-    value = strtod(text, &end);
-    if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
-        usage("--require: not a number from 0 to 100: %s", text);
-    return value;
-}
-
 static uint64_t parse_bytes(const char *name, const char *text)
 {
-    char *end;
-    unsigned long long value;
+    uint64_t value;
 
-    errno = 0;
-    value = strtoull(text, &end, 0);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value == 0)
+    if (!is_whole_number(text, &value) || value == 0)
         usage("%s: not a number of bytes: %s", name, text);
     options.frames = true;
     return value;
@@ -94,7 +79,7 @@ static void set_option(int option, const char *argument)
         options.old_map = argument;
         break;
     case 'r':
-        options.require = parse_percent(argument);
+        options.require = parse_percent("--require", argument);
         break;
     case 'o':
         if (strlen(argument) != 1 || strchr("123", argument[0]) == NULL)
