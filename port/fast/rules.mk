@@ -10,7 +10,7 @@ CHECK_s390x += fast-s390x
 CHECK_aarch64_be += fast-aarch64_be
 CHECK += fast-riscv64
 
-FAST_SHARED := sfu.c port/fast/sfu_fast.c port/fast/test/table.c test/unit/build.c
+FAST_SHARED := sfu.c port/fast/sfu_fast.c port/fast/test/random_tables.c test/unit/build.c
 FAST_REPEAT := port/fast/sfu_repeat.c port/fast/test/repeat_test.c port/profile/sfu_profile.c \
     port/depot/sfu_depot.c port/depot/sfu_depot_print.c port/print/sfu_print.c port/print/sfu_build_id.c
 FAST_HEADERS := $(wildcard port/fast/*.h port/profile/*.h port/depot/*.h port/print/*.h \

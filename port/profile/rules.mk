@@ -41,7 +41,7 @@ define profile_suite
 .PHONY: suite-profile-$(1)
 suite-profile-$(1): $(addprefix $(PROFILE)/$(1)/,shares.elf memory.elf recipe.elf) build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
+	@test/run.sh profile-$(1) python3 port/profile/test/samples.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call profile_kernel,$(cpu))))
 

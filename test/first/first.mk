@@ -21,7 +21,7 @@ $(eval $(call made_image,$(FIRST_KERNEL),-Iport/kernel,\
 $(addprefix $(FIRST_KERNEL)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
 suite-first-kernel: $(FIRST_KERNEL)/kernel.elf $(MANUAL)/first/kernel.elf
 	@test/tools/toolchain/install.sh core python tools x86
-	@test/run.sh first-kernel sh -c 'python3 port/kernel/test/run.py x86_64 x86_64-linux-gnu- $(FIRST_KERNEL); \
+	@test/run.sh first-kernel sh -c 'python3 port/kernel/test/panics.py x86_64 x86_64-linux-gnu- $(FIRST_KERNEL); \
 	    python3 -B test/first/example.py $(MANUAL)/first'
 
 suite-first-tools: build/tools/sfu-gen build/tools/sfu-lint build/tools/sfu-trace

@@ -21,7 +21,7 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@test/truth/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@
 
-$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
+$(DECODERS)/agree: test/truth/decoders/agree.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
     $(TOOLS_IMAGE) $(wildcard port/host/common/*.h) test/lib/rows.h test/lib/check.c test/lib/check.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
@@ -30,7 +30,7 @@ $(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c 
 .PHONY: $(ABIS:%=suite-decoders-%)
 $(foreach abi,$(ABIS),$(eval CHECK_$(abi) += decoders-$(abi)))
 $(foreach abi,$(ABIS),$(eval suite-decoders-$(abi): $(DECODERS_$(abi):%=$(DECODERS)/%/done)))
-$(ABIS:%=suite-decoders-%): suite-decoders-%: $(DECODERS)/compare
+$(ABIS:%=suite-decoders-%): suite-decoders-%: $(DECODERS)/agree
 	@test/run.sh decoders-$* test/truth/decoders/check.sh $* $(DECODERS)
 
 ## [campaigns] decoders: every row of real programs beside objdump's, with sqlite3 everywhere
@@ -78,7 +78,7 @@ step_files = $(foreach set,$(1),$(lastword $(subst =, ,$(set))))
 step_named = $(foreach set,$(1),$(if $(findstring $(lastword $(T)),$(set)),$(set)))
 step_chosen = $(or $(if $(T),$(call step_named,$(1))),$(1))
 
-STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c) \
+STEP_HARNESS := $(addprefix test/truth/step/,step.c judge.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c) \
     $(addprefix port/host/common/,pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_IMAGES := $(sort $(call step_files,$(foreach suite,$(STEP_SUITES),$(call step_sets,$(suite)))))
@@ -127,7 +127,7 @@ STEP_KINDS_riscv32 := riscv32 riscv32-s
 step_port = $(if $(filter riscv%,$(1)),riscv,$(1))
 step_kernel_parts = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(call step_port,$(1))/boot.o $(call step_port,$(1))/machine.o) \
-    $(addprefix test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o) \
+    $(addprefix test/truth/step/,judge.o cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o) \
     test/truth/step/kernel/$(call step_port,$(1)).o port/fast/sfu_fast.o
 step_kernel_needs = port/baremetal/$(call step_port,$(1))/machine.ld port/baremetal/kernel.ld \
     $(foreach kind,$(STEP_KINDS_$(1)),$(addprefix $(BARE)/$(kind)/,\
@@ -156,7 +156,7 @@ $(STEP_KERNEL_SUITES:%=suite-%): suite-step-kernel-%: $(STEP)/judge
 
 # The headers that these have are those of a libc, of which Debian has none for this ABI.
 STEP_RISCV_OBJECTS := $(foreach kind,$(STEP_KINDS_riscv64) $(STEP_KINDS_riscv32),\
-    $(addprefix $(BARE)/$(kind)/test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o))
+    $(addprefix $(BARE)/$(kind)/test/truth/step/,judge.o cpu.o shadow.o lookup.o kernel/stepper.o))
 $(STEP_RISCV_OBJECTS): BARE_FLAGS += -idirafter $(STEP)/include
 $(STEP_RISCV_OBJECTS): $(STEP)/include/gnu
 

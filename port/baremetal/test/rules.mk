@@ -140,7 +140,7 @@ $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu)-s,-DMACHINE_S)))
 # No header of the machine is in these: in both modes they are the same.
 RISCV_SAME := sfu.o $(addprefix port/print/sfu_,print.o build_id.o cycles.o record.o all.o) \
-    port/symbols/sfu_symbols.o port/fast/sfu_fast.o $(addprefix test/truth/step/,compare.o cpu.o shadow.o lookup.o)
+    port/symbols/sfu_symbols.o port/fast/sfu_fast.o $(addprefix test/truth/step/,judge.o cpu.o shadow.o lookup.o)
 define riscv_same
 $(RISCV_SAME:%=$(BARE)/$(1)-s/%): $(BARE)/$(1)-s/%: $(BARE)/$(1)/%
 	@mkdir -p $$(@D)
@@ -159,7 +159,7 @@ CHECK += bare-$(1)
 .PHONY: suite-bare-$(1)
 suite-bare-$(1): $(RISCV_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh bare-$(1) python3 port/baremetal/test/run.py $(1) riscv64-linux-gnu- $(RISCV_KINDS_$(1):%=$(BARE)/%)
+	@test/run.sh bare-$(1) python3 port/baremetal/test/crashes.py $(1) riscv64-linux-gnu- $(RISCV_KINDS_$(1):%=$(BARE)/%)
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_suite,$(cpu))))
 
@@ -194,7 +194,7 @@ CHECK += bare-arm
 .PHONY: suite-bare-arm
 suite-bare-arm: $(ARM_KINDS:%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh bare-arm python3 port/baremetal/test/run.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
+	@test/run.sh bare-arm python3 port/baremetal/test/crashes.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
 
 # Linked by sfu-link, with sfu_panic.c: the scenarios are those of a tutorial's kernel.
 CHECK += bare-i386
@@ -211,7 +211,7 @@ suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.e
     $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
     $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh bare-$(1) python3 port/baremetal/test/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
+	@test/run.sh bare-$(1) python3 port/baremetal/test/crashes.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
@@ -265,8 +265,9 @@ CHECK_$(1) += efi-$(1)
 .PHONY: suite-efi-$(1)
 suite-efi-$(1): $(EFI)/$(1)/app.efi $(EFI)/$(1)-pe/app.efi build/tools/sfu-trace build/tools/sfu-lint
 	@test/tools/toolchain/install.sh bare efi
-	@test/run.sh efi-$(1) sh -c 'python3 port/baremetal/test/efi/run.py $(1) $(TC)/$(1) $(EFI)/$(1) \
+	@test/run.sh efi-$(1) sh -c 'python3 port/baremetal/test/efi/applications.py $(1) $(TC)/$(1) $(EFI)/$(1) \
 	    build/tools/sfu-trace build/tools/sfu-lint && \
-	    python3 port/baremetal/test/efi/run.py $(1) $(TC)/$(1) $(EFI)/$(1)-pe build/tools/sfu-trace build/tools/sfu-lint'
+	    python3 port/baremetal/test/efi/applications.py $(1) $(TC)/$(1) $(EFI)/$(1)-pe build/tools/sfu-trace \
+	    build/tools/sfu-lint'
 endef
 $(foreach cpu,$(EFI_CPUS),$(eval $(call efi_app,$(cpu))))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Every way in which a kernel comes to a trace; the command line chooses one. run.py has the functions that each of
+ * Every way in which a kernel comes to a trace; the command line chooses one. crashes.py has the functions that each of
  * them must show, written from this file. Functions are called as they stand here: `step` keeps the compiler from
  * merging them, and the file is compiled without sibling calls.
  */

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "table.h"
+#include "random_tables.h"
 #include "test/lib/check.h"
 
 enum { CODE = 0x50000, CODE_SIZE = 0x1000, FIXED = 0x10000, WORDS = 400, THREADS = 2, VARIANTS = 4, MEMORY = 8 };

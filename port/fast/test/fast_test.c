@@ -6,7 +6,7 @@
  * what sfu_fast.h says takes the short way, and what its functions return.
  */
 #include <sys/mman.h>
-#include "table.h"
+#include "random_tables.h"
 #include "test/lib/bytes.h"
 #include "test/lib/check.h"
 

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "table.h"
+#include "random_tables.h"
 #include "test/lib/check.h"
 
 enum { STACKS = 32, THREADS = 3, OTHERS = 100, TRAP_FLAG = 0x100, THREAD_TRACES = 50000, INTERRUPTED = 6 };

@@ -9,7 +9,7 @@
 
 #include "sfu_profile.h"
 #include "sfu_repeat.h"
-#include "table.h"
+#include "random_tables.h"
 #include "test/lib/check.h"
 
 enum { ROOM = 8 * MAX_PCS, TRIES = 2 * SFU_REPEAT_TIMES, BASES = 0x1000000 };

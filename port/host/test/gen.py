@@ -126,7 +126,7 @@ def equal_to_objdump(abi, file):
                                text=True, check=False)
         must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
         write(copy + ".table", table.stdout.encode())
-        run("build/decoders/compare", "x", copy, copy + ".table")
+        run("build/decoders/agree", "x", copy, copy + ".table")
         if "--fp=auto" not in options:
             gen("-q", "--check", "--strict", copy)
         else:
@@ -443,11 +443,11 @@ def test_kernels(cpu):
     test("%s kernel" % cpu, build_kernel, cpu, directory)
     test("%s kernel without rows in assembly" % cpu, build_derived, cpu, directory)
     test("%s kernel without any CFI" % cpu, build_found, cpu)
-    done = subprocess.run(["python3", "port/baremetal/test/run.py", cpu, "%s/%s" % (TC, cpu), directory,
+    done = subprocess.run(["python3", "port/baremetal/test/crashes.py", cpu, "%s/%s" % (TC, cpu), directory,
                            DERIVED % cpu, FOUND % cpu], stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, end="")
     if done.returncode != 0 and "not ok" not in done.stdout:
-        print("not ok %s run.py: status %d" % (cpu, done.returncode))
+        print("not ok %s crashes.py: status %d" % (cpu, done.returncode))
 
 
 def build_kernel(cpu, directory):

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A kernel of port/baremetal whose panic path is sfu_kernel.c alone: it has described its stacks, threads, CPUs and
- * trap frames, and written no callback of the walk. The command line names a scenario. run.py has the functions that
+ * trap frames, and written no callback of the walk. The command line names a scenario. panics.py has the functions that
  * each of them must show, written from this file.
  */
 #include "kernel.h"

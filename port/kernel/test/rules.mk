@@ -47,7 +47,7 @@ CHECK += kernel-$(1)
 .PHONY: suite-kernel-$(1)
 suite-kernel-$(1): $(KERNEL_PORT)/$(1)/kernel.elf $(KERNEL_PORT)/$(1)-s/kernel.elf $(KERNEL_PORT)/$(1)-hook/kernel.elf
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh kernel-$(1) python3 port/kernel/test/run.py $(1) riscv64-linux-gnu- \
+	@test/run.sh kernel-$(1) python3 port/kernel/test/panics.py $(1) riscv64-linux-gnu- \
 	    $(KERNEL_PORT)/$(1) $(KERNEL_PORT)/$(1)-s $(KERNEL_PORT)/$(1)-hook
 endef
 define kernel_port_suite
@@ -55,7 +55,8 @@ CHECK_$(1) += kernel-$(1)
 .PHONY: suite-kernel-$(1)
 suite-kernel-$(1): $(KERNEL_PORT)/$(1)/kernel.elf $(KERNEL_PORT)/$(1)-hook/kernel.elf
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh kernel-$(1) python3 port/kernel/test/run.py $(1) $(TC)/$(1) $(KERNEL_PORT)/$(1) $(KERNEL_PORT)/$(1)-hook
+	@test/run.sh kernel-$(1) python3 port/kernel/test/panics.py $(1) $(TC)/$(1) $(KERNEL_PORT)/$(1) \
+	    $(KERNEL_PORT)/$(1)-hook
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu),,$(BARE)/$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK),\
@@ -91,5 +92,5 @@ CHECK += kernel-i386
 .PHONY: suite-kernel-i386
 suite-kernel-i386: $(KERNEL_PORT)/i386/kernel.elf $(KERNEL_PORT)/i386-hook/kernel.elf
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh kernel-i386 python3 port/kernel/test/run.py i386 x86_64-linux-gnu- \
+	@test/run.sh kernel-i386 python3 port/kernel/test/panics.py i386 x86_64-linux-gnu- \
 	    $(KERNEL_PORT)/i386 $(KERNEL_PORT)/i386-hook

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # check.sh ABI DIR: compares what sfu and `objdump --sframe` find in the images that build.sh has left in DIR/ABI-*:
-# linked ones and relocatable objects, of every version of the format. DIR/compare is compare.c's program.
+# linked ones and relocatable objects, of every version of the format. DIR/agree is agree.c's program.
 
 set -eu
 abi=$1
@@ -26,7 +26,7 @@ for image in "$dir/$abi"-*/v?/*.[ox]; do
     name="$version $level ${image##*/}"
     if "$(objdump_of "$version")" --sframe "$image" >"$image.txt" &&
         python3 "$here/objdump.py" "$abi" <"$image.txt" >"$image.table"; then
-        "$dir/compare" "$name" "$image" "$image.table" || failed=1
+        "$dir/agree" "$name" "$image" "$image.table" || failed=1
     else
         echo "not ok $name: no table"
         failed=1

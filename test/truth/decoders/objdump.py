@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""objdump.py ABI < OBJDUMP_OUTPUT: turns what `objdump --sframe` prints into a table for compare.c.
+"""objdump.py ABI < OBJDUMP_OUTPUT: turns what `objdump --sframe` prints into a table for agree.c.
 
     section VERSION SORTED FIELD_RELATIVE FDES ROWS
     fde PC SIZE ROWS MASK SIGNAL

@@ -7,7 +7,7 @@
 #include "os.h"
 #include "shadow.h"
 
-/* ---- patterns.c: the shapes of functions that a trace has to cross ---- */
+/* ---- marked.c: the shapes of functions that a trace has to cross ---- */
 
 /* What each pattern calls when it is as deep as it gets. */
 extern unsigned (*volatile patterns_inside)(void);

@@ -137,7 +137,7 @@ patterns() {
     esac
     # shellcheck disable=SC2086
     if support "$1" &&
-        compile -static "$@" $here/main.c $here/patterns.c $here/copied.c $here/interrupt.c "$objects"/*.o \
+        compile -static "$@" $here/main.c $here/marked.c $here/copied.c $here/interrupt.c "$objects"/*.o \
             $libgcc $script -o "$out/$label" && add_tables "$out/$label"; then
         execute "$label" "$out/$label" "$label"
     else

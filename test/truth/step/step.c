@@ -30,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "compare.h"
+#include "judge.h"
 #include "faults.h"
 #include "binary.h"
 #include "machine.h"

@@ -13,7 +13,7 @@
  *   steps ...   the figures
  */
 #include "stepper.h"
-#include "../compare.h"
+#include "../judge.h"
 #include "port/fast/sfu_fast.h"
 
 int strcmp(const char *a, const char *b);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""run.py CPU TOOLS DIRECTORY...: boots the kernels of DIRECTORYs and compares every line that they print.
+"""crashes.py CPU TOOLS DIRECTORY...: boots the kernels of DIRECTORYs and compares every line that they print.
 
 The functions of each trace are written from scenarios.c and port/baremetal by hand. Names, offsets and addresses
 are compared with nm's, and the addr2line line is run as it was printed. TOOLS has the CPU's nm, readelf, addr2line.

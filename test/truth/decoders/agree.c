@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * compare NAME IMAGE TABLE: whether sfu finds in IMAGE's .sframe section what TABLE (of objdump.py)
+ * agree NAME IMAGE TABLE: whether sfu finds in IMAGE's .sframe section what TABLE (of objdump.py)
  * says, at every PC. It is one test, NAME.
  */
 #include "loaded.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "table.h"
+#include "random_tables.h"
 
 uint64_t random64(uint64_t *seed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Random sections and stacks for this machine, and what the core says of them: for the tests of the fast walker. */
-#ifndef FAST_TABLE_H
-#define FAST_TABLE_H
+#ifndef FAST_RANDOM_TABLES_H
+#define FAST_RANDOM_TABLES_H
 
 #include <stdio.h>
 #include <stdlib.h>

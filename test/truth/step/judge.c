@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "compare.h"
+#include "judge.h"
 #include "sfu.h"
 
 /* Whether the walk ended in code that has no table, and said so. */

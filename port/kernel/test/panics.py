@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""run.py CPU TOOLS DIRECTORY...: boots the kernels of main.c in each scenario and compares every line that they print.
+"""panics.py CPU TOOLS DIRECTORY...: boots the kernels of main.c in each scenario and compares every line they print.
 
 The functions of each trace are written from main.c and port/baremetal by hand; names, addresses and the addr2line line
 are judged as port/baremetal/test/machines.py does. Sizes are those that the functions' own stack pointers give.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""run.py CPU TOOLS DIRECTORY SFU-TRACE SFU-LINT: boots DIRECTORY/app.efi by EDK II in QEMU and judges the traces that
-it prints. The functions are written from main.c by hand. Prints a line for each test. Where there is no
+"""applications.py CPU TOOLS DIRECTORY SFU-TRACE SFU-LINT: boots DIRECTORY/app.efi by EDK II in QEMU and judges the
+traces that it prints. The functions are written from main.c by hand. Prints a line for each test. Where there is no
 DIRECTORY/app.so, a linker of PE files has made app.efi, and it has symbols and debug information itself."""
 import os
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""run.py CPU DIRECTORY SFU-TRACE: boots the kernels in DIRECTORY, which profile themselves, and judges what sfu-trace
-makes of what they print. Prints a line for each test."""
+"""samples.py CPU DIRECTORY SFU-TRACE: boots the kernels in DIRECTORY, which profile themselves, and judges what
+sfu-trace makes of what they print. Prints a line for each test."""
 import collections
 import re
 import subprocess
