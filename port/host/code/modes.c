@@ -56,6 +56,9 @@ struct modes {
     uint64_t *marked; /* the instructions that this spread has marked */
     size_t num_marked;
     bool switches; /* it has come to a change of the mode */
+    bool changes;  /* it has come to a change of PE, as 16-bit code has it */
+    bool protects; /* it has come to the far jump of 16-bit code behind that */
+    bool fails;    /* it has come to bytes that are no instruction, or out of the code */
 };
 
 struct insn {
@@ -220,6 +223,32 @@ static unsigned pending_pe(const struct insn *x, unsigned was)
     }
 }
 
+/* How many bytes an instruction of 16-bit code has that ends in front of P and sets or clears bit 0 of a register; or
+ * 0. BEFORE bytes are in front of P. With 0x66 it changes a whole register; in 32-bit code it would change a half, and
+ * no half goes to CR0. */
+static size_t changes_pe(const uint8_t *p, size_t before)
+{
+    const bool one = before >= 6 && p[-4] & 1;
+
+    if (before >= 4 && p[-4] == 0x66 && p[-3] == 0x83 &&
+        (((p[-2] & 0xf8) == 0xc8 && p[-1] == 1) || ((p[-2] & 0xf8) == 0xe0 && p[-1] == 0xfe)))
+        return 4; /* or $1, and $~1 */
+    if (before >= 6 && p[-6] == 0x66 &&
+        ((p[-5] == 0x0d && one) || (p[-5] == 0x25 && !one) || (p[-5] & 0xf8) == 0xb8))
+        return 6; /* or, and, mov */
+    if (before >= 7 && p[-7] == 0x66 && p[-6] == 0x81 &&
+        (((p[-5] & 0xf8) == 0xc8 && one) || ((p[-5] & 0xf8) == 0xe0 && !one)))
+        return 7;
+    if (before >= 2 && p[-2] == 0x66 && (p[-1] & 0xf0) == 0x40)
+        return 2; /* inc, dec */
+    if (before >= 2 && ((p[-2] == 0x0c && p[-1] == 1) || (p[-2] == 0x24 && p[-1] == 0xfe)))
+        return 2; /* or $1, %al; and $~1, %al */
+    if (before >= 3 && p[-3] == 0x80 &&
+        (((p[-2] & 0xf8) == 0xc8 && p[-1] == 1) || ((p[-2] & 0xf8) == 0xe0 && p[-1] == 0xfe)))
+        return 3;
+    return 0;
+}
+
 static bool writes_cr0(const struct insn *x)
 {
     return x->i.mnemonic == ZYDIS_MNEMONIC_LMSW ||
@@ -305,6 +334,16 @@ static unsigned mode_behind(const struct modes *m, const struct place *at, const
     return at->mode == BITS_16 ? BITS_32 : UNKNOWN;
 }
 
+/* Whether the bytes of X, a far jump in 16-bit code, are one to code of the image in 32-bit code, too. */
+static bool is_far_32(const struct modes *m, const struct insn *x)
+{
+    const uint64_t pc = x->next - x->i.length;
+    struct insn other;
+
+    return read_at(m, area_at(m, pc), BITS_32, pc, &other) && is_far(&other) && has_selector(&other) &&
+           area_at(m, code_linked_at(m->image, other.op[0].ptr.offset)) != NULL;
+}
+
 static void jump_far(struct modes *m, const struct place *at, const struct insn *x)
 {
     const ZydisDecodedOperand *to = &x->op[0];
@@ -315,6 +354,7 @@ static void jump_far(struct modes *m, const struct place *at, const struct insn 
     if (x->i.mnemonic != ZYDIS_MNEMONIC_JMP || to->type != ZYDIS_OPERAND_TYPE_POINTER)
         return;
     addr = place_of(m, to->ptr.offset, x->next);
+    m->protects |= at->mode == BITS_16 && at->pe == PE_SET && addr != 0 && has_selector(x) && !is_far_32(m, x);
     mode = addr != 0 ? mode_behind(m, at, x, addr) : UNKNOWN;
     if (mode != UNKNOWN)
         go_on(m, addr, mode, PE_KEPT, PE_KEPT);
@@ -349,8 +389,12 @@ static void follow(struct modes *m, struct place at)
     struct insn x;
 
     while (a != NULL && read_at(m, a, at.mode, at.addr, &x) && mark(m, a, at.mode, at.addr, &x)) {
-        if (writes_cr0(&x))
+        const uint64_t before = at.addr - a->section->addr;
+
+        if (writes_cr0(&x)) {
             at.pe = x.i.mnemonic == ZYDIS_MNEMONIC_LMSW ? PE_SET : at.pending;
+            m->changes |= at.mode == BITS_16 && changes_pe(a->bytes + before, before) != 0;
+        }
         at.pending = (uint8_t)pending_pe(&x, at.pending);
         if (is_far(&x))
             jump_far(m, &at, &x);
@@ -359,18 +403,26 @@ static void follow(struct modes *m, struct place at)
         if (!goes_on(m, a, at.mode, &x))
             return;
         at.addr = x.next;
+        a = area_at(m, at.addr);
     }
+    m->fails |= a == NULL || !read_at(m, a, at.mode, at.addr, &x);
+}
+
+/* Gives MODE to all that ways from ADDR lead to. */
+static void mark_ways(struct modes *m, uint64_t addr, unsigned mode)
+{
+    m->num_marked = 0;
+    m->switches = m->changes = m->protects = m->fails = false;
+    go_on(m, addr, mode, PE_KEPT, PE_KEPT);
+    while (m->num_places > 0)
+        follow(m, m->places[--m->num_places]);
 }
 
 /* Gives MODE to all that ways from ADDR lead to; to nothing, if they do not change the mode and ADDR's is not CERTAIN.
  * Returns whether there is any. */
 static bool spread(struct modes *m, uint64_t addr, unsigned mode, bool certain)
 {
-    m->num_marked = 0;
-    m->switches = false;
-    go_on(m, addr, mode, PE_KEPT, PE_KEPT);
-    while (m->num_places > 0)
-        follow(m, m->places[--m->num_places]);
+    mark_ways(m, addr, mode);
     if (!certain && !m->switches)
         unmark(m);
     return m->num_marked > 0;
@@ -399,32 +451,6 @@ static uint64_t begin_of(const struct modes *m, const struct area *a, unsigned m
             return to;
     }
     return comes_to(m, a, mode, low, pc) ? low : 0;
-}
-
-/* How many bytes an instruction of 16-bit code has that ends in front of P and sets or clears bit 0 of a register; or
- * 0. BEFORE bytes are in front of P. With 0x66 it changes a whole register; in 32-bit code it would change a half, and
- * no half goes to CR0. */
-static size_t changes_pe(const uint8_t *p, size_t before)
-{
-    const bool one = before >= 6 && p[-4] & 1;
-
-    if (before >= 4 && p[-4] == 0x66 && p[-3] == 0x83 &&
-        (((p[-2] & 0xf8) == 0xc8 && p[-1] == 1) || ((p[-2] & 0xf8) == 0xe0 && p[-1] == 0xfe)))
-        return 4; /* or $1, and $~1 */
-    if (before >= 6 && p[-6] == 0x66 &&
-        ((p[-5] == 0x0d && one) || (p[-5] == 0x25 && !one) || (p[-5] & 0xf8) == 0xb8))
-        return 6; /* or, and, mov */
-    if (before >= 7 && p[-7] == 0x66 && p[-6] == 0x81 &&
-        (((p[-5] & 0xf8) == 0xc8 && one) || ((p[-5] & 0xf8) == 0xe0 && !one)))
-        return 7;
-    if (before >= 2 && p[-2] == 0x66 && (p[-1] & 0xf0) == 0x40)
-        return 2; /* inc, dec */
-    if (before >= 2 && ((p[-2] == 0x0c && p[-1] == 1) || (p[-2] == 0x24 && p[-1] == 0xfe)))
-        return 2; /* or $1, %al; and $~1, %al */
-    if (before >= 3 && p[-3] == 0x80 &&
-        (((p[-2] & 0xf8) == 0xc8 && p[-1] == 1) || ((p[-2] & 0xf8) == 0xe0 && p[-1] == 0xfe)))
-        return 3;
-    return 0;
 }
 
 /* 16-bit code is where PE changes: protected mode begins and ends in it (vol. 3, 10.9). */
@@ -609,13 +635,26 @@ static void close_modes(struct modes *m)
     free(m->marked);
 }
 
+/* Whether an image for i386 is entered in 16-bit code, as by a boot sector: read so, the ways from its entry are all
+ * code, and come to where protected mode begins. Then the mode is known of what they lead to. */
+static bool find_entry_16(struct modes *m)
+{
+    if (m->own != BITS_32 || has_boot_header(m))
+        return false;
+    mark_ways(m, m->image->header.e_entry, BITS_16);
+    if (m->changes && m->protects && !m->fails)
+        return true;
+    unmark(m);
+    return false;
+}
+
 /* The image's own code is where it is entered, or, for x86_64, where far jumps of 32-bit code lead. */
-static void find_own(struct modes *m)
+static void find_own(struct modes *m, bool entry_16)
 {
     size_t k;
     uint64_t i;
 
-    if (m->own == BITS_32)
+    if (m->own == BITS_32 && !entry_16)
         (void)spread(m, m->image->header.e_entry, BITS_32, true);
     for (k = 0; k < m->image->num_code && m->own == BITS_64; k++)
         for (i = 1; m->areas[k].bytes != NULL && i < m->areas[k].section->size; i++) {
@@ -630,10 +669,11 @@ static void find_own(struct modes *m)
 /* Returns whether there is code of another mode. */
 static bool find_all(struct modes *m)
 {
-    bool any = false, is_long = false;
+    const bool entry_16 = find_entry_16(m);
+    bool any = entry_16, is_long = false;
     size_t i;
 
-    find_own(m);
+    find_own(m, entry_16);
     if (m->own == BITS_64 && has_boot_header(m))
         any |= spread(m, code_linked_at(m->image, m->image->header.e_entry), BITS_32, false);
     for (i = 0; i < m->image->num_code; i++)

@@ -557,6 +557,10 @@ static void note_reason(void *ctx, const char *name, const char *value)
     add_reason(ctx, name, value, string_size(value));
 }
 
+struct range {
+    uint64_t start, end;
+};
+
 /* A name within a text. */
 struct piece {
     const char *text;
@@ -569,6 +573,8 @@ struct heard {
     size_t num;
     uint64_t *addrs; /* the same of code by its address, as code without a symbol is named */
     size_t num_addrs;
+    struct range *foreign; /* code of other modes, which the messages of sfu-gen list */
+    size_t num_foreign;
     struct reasons *all;
 };
 
@@ -623,6 +629,43 @@ static void note_messages(struct heard *heard, const char *text)
     }
 }
 
+/* Notes the code of other modes in TEXT: "...: NAME (0x...): N bytes have no rows: they are" and
+ * "...: 0x... (NAME+0xN): N bytes ...". */
+static void note_foreign(struct heard *heard, const char *text)
+{
+    static const char key[] = " bytes have no rows: they are ";
+    const char *key_at = text;
+
+    while (key_at != NULL && (key_at = strstr(key_at, key)) != NULL) {
+        const char *at = key_at++, *addr;
+        uint64_t bytes, start;
+
+        while (at > text && at[-1] >= '0' && at[-1] <= '9')
+            at--;
+        bytes = strtoull(at, NULL, 10);
+        while (at > text && *at != '(' && *at != '\n')
+            at--;
+        addr = at + 1;
+        if (strncmp(addr, "0x", 2) != 0 && at > text)
+            for (addr = at - 1; addr > text && addr[-1] != ' ' && addr[-1] != '\n';)
+                addr--;
+        start = strtoull(addr, NULL, 0);
+        heard->foreign = grow(heard->foreign, heard->num_foreign, sizeof *heard->foreign);
+        heard->foreign[heard->num_foreign++] = (struct range){start, start + bytes};
+    }
+}
+
+/* Whether any of the code from START to END is code of another mode. */
+static bool is_foreign(const struct heard *heard, uint64_t start, uint64_t end)
+{
+    size_t i;
+
+    for (i = 0; i < heard->num_foreign; i++)
+        if (start < heard->foreign[i].end && end > heard->foreign[i].start)
+            return true;
+    return false;
+}
+
 /* An item_fn: a function in which code has no rows. Where nothing has said why, no way leads to that code. */
 static void note_unreached(void *ctx, const char *name, const char *value)
 {
@@ -636,19 +679,21 @@ static void note_unreached(void *ctx, const char *name, const char *value)
         return;
     if (strncmp(name, "0x", 2) == 0 && end > start && to > 0 && heard->addrs[to - 1] >= start)
         return;
-    add_reason(heard->all, name, why, sizeof why - 1);
+    if (!is_foreign(heard, start, end))
+        add_reason(heard->all, name, why, sizeof why - 1);
 }
 
 /* Finds out why functions have code without rows. */
 static void find_reasons(const struct said *said, struct reasons *all)
 {
-    struct heard heard = {NULL, 0, NULL, 0, all};
+    struct heard heard = {NULL, 0, NULL, 0, NULL, 0, all};
 
     each_item(said->out, "\"entries\": [", "\"reason\": \"", note_reason, all);
     each_item(said->out, "\"findings\": [", "\"what\": \"", note_reason, all);
     each_item(said->out, "\"entries\": [", "\"pc\": \"", note_explained, &heard);
     each_item(said->out, "\"findings\": [", "\"pc\": \"", note_explained, &heard);
     note_messages(&heard, said->err);
+    note_foreign(&heard, said->err);
     if (heard.num > 0)
         qsort(heard.explained, heard.num, sizeof *heard.explained, by_name);
     if (heard.num_addrs > 0)
@@ -656,6 +701,7 @@ static void find_reasons(const struct said *said, struct reasons *all)
     each_item(said->out, "\"without\": [", "\"pc\": \"", note_unreached, &heard);
     free(heard.explained);
     free(heard.addrs);
+    free(heard.foreign);
 }
 
 /* Says who has the reason R. */

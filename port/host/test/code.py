@@ -2143,6 +2143,18 @@ interrupt: push %bp\nint $0x13\npop %bp\nret
     "pushes of 32 bits": ("i386", "_start: mov $stack, %esp\ncall called\nhlt\n.code16gcc\n" +
                           """main16: .cfi_startproc\npush %ebx\n.cfi_adjust_cfa_offset 4\nmov %cr0, %eax\nor $1, %eax
 mov %eax, %cr0\npop %ebx\n.cfi_adjust_cfa_offset -4\nret\n.cfi_endproc\n.code32""", {"main16": 0, "called": 0})}
+OTHER_MODES.update({"boot sector, %s, %s" % (enable, far): (
+    "i386", """.code16\n_start: jmp real\n.org 20\nsize: .long 0x25424\nreal: mov $0, %%ah\nint $0x13\njc failed
+mov %%bx, 0x2e8\nmov $0x7c00, %%sp\ncall put\nlgdt 0x270\nmov %%cr0, %%eax\n%s\nmov %%eax, %%cr0\nmov $16, %%ax
+mov %%ax, %%ds\n%s\nfailed: call put\njmp hang\nhang: hlt\njmp hang\nput: push %%ax\nint $0x10\npop %%ax\nret
+.code32\nmain: mov $stack, %%esp\ncall called\n1: hlt\njmp 1b""" % (enable, far),
+    {"_start": 16, "real": 16, "failed": 16, "hang": 16, "put": 16, "main": 0, "called": 0})
+    for enable in ENABLE_16 for far in ("ljmpl $8, $main", "ljmp $8, $main")})
+OTHER_MODES.update({"in protected mode, %s, %s" % (enable, far): (
+    "i386", "_start: mov %%cr0, %%eax\n%s\nmov %%eax, %%cr0\n%s\n1: mov $stack, %%esp\ncall called\nhlt" % (
+        enable, far), {"_start": 0, "called": 0})
+    for enable in ("or $1, %eax", "or $1, %al", "mov $1, %eax", "inc %eax")
+    for far in ("ljmp $8, $1f", "ljmp $16, $1f", "call called")})
 OTHER_MODES.update({"second CPU, %s, %s" % (cpu, enable): (
     cpu, "_start: mov $stack, %%%s\ncall called\nhlt\n.code16\n" % sp +
     SECOND_16 % (enable, "ljmpl $8, $second32 - second + 0x8000" if cpu == "i386" else "ljmpl $8, $second32") +

@@ -287,6 +287,30 @@ unnamed() {
         grep -q '100.00%' unnamed.log
 }
 test "code without rows and without a symbol" unnamed
+
+# The message about 16-bit code is the reason of each symbol in that code.
+cat >second.s <<'END'
+    .text
+    .code16
+second:
+    mov %cr0, %eax
+    or $1, %eax
+    mov %eax, %cr0
+further:
+    call deeper
+    jmp further
+deeper:
+    ret
+    .code64
+END
+gcc -c second.s || exit 1
+second() {
+    "$link" ld -T own.ld own.o panic.o second.o -o second.elf 2>second.log &&
+        grep -q 'second (0x.*): 16 bytes have no rows: they are 16-bit code' second.log &&
+        grep -q '; none: .*further (' second.log &&
+        ! grep -q 'some code of .*further' second.log
+}
+test "code without rows: 16-bit code" second
 test "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
     grep -q 'put (0x.*entered as by --entry=put:call: '"
 test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-"
