@@ -74,6 +74,19 @@ static void test_basic(void **state)
     check(0xffffffbc, 64, BASE + 64 + 32, 0x1234, BASE + 64); /* not secure */
 }
 
+/* Memory outside the chip lies up to 0x9fffffff. */
+static void test_external_memory(void **state)
+{
+    struct sfu_interrupted i;
+
+    (void)state;
+    put_frame(64, 0x9001, 0x8000, 1u << 24);
+    target.stack.low = 0x90000000;
+    target.stack.high = 0x90000000 + sizeof memory;
+    assert_int_equal(sfu_cortexm_unstack(&target, 0xfffffffd, 0x90000000 + 64, 0x1234, &i), SFU_OK);
+    assert_true(i.regs.pc == 0x8000 && i.regs.ra == 0x9001 && i.regs.sp == 0x90000000 + 64 + 32);
+}
+
 /* xPSR bit 9: SP was a multiple of 4 alone. */
 static void test_padding(void **state)
 {
@@ -260,12 +273,19 @@ static void test_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_basic, setup),      cmocka_unit_test_setup(test_padding, setup),
-        cmocka_unit_test_setup(test_fpu, setup),        cmocka_unit_test_setup(test_callees, setup),
-        cmocka_unit_test_setup(test_odd_pc, setup),     cmocka_unit_test_setup(test_outside, setup),
-        cmocka_unit_test_setup(test_addresses, setup),  cmocka_unit_test_setup(test_bits, setup),
-        cmocka_unit_test_setup(test_names, setup),      cmocka_unit_test_setup(test_registers, setup),
-        cmocka_unit_test_setup(test_no_reasons, setup), cmocka_unit_test_setup(test_limit, setup),
+        cmocka_unit_test_setup(test_basic, setup),
+        cmocka_unit_test_setup(test_padding, setup),
+        cmocka_unit_test_setup(test_fpu, setup),
+        cmocka_unit_test_setup(test_callees, setup),
+        cmocka_unit_test_setup(test_odd_pc, setup),
+        cmocka_unit_test_setup(test_outside, setup),
+        cmocka_unit_test_setup(test_addresses, setup),
+        cmocka_unit_test_setup(test_bits, setup),
+        cmocka_unit_test_setup(test_names, setup),
+        cmocka_unit_test_setup(test_registers, setup),
+        cmocka_unit_test_setup(test_no_reasons, setup),
+        cmocka_unit_test_setup(test_limit, setup),
+        cmocka_unit_test_setup(test_external_memory, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
