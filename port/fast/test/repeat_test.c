@@ -5,6 +5,7 @@
  * register, of the target or of the sections, a trace is the core's. A word that the core does not read does not
  * matter. Built with ThreadSanitizer, too.
  */
+#include <limits.h>
 #include <pthread.h>
 
 #include "sfu_profile.h"
@@ -596,6 +597,47 @@ static void test_find_stack(void **unused)
     assert_true(known > stacks / 2 && traced_inside > stacks / 2 && answers > 0);
 }
 
+static unsigned asks_until_shorter;
+
+static bool find_shrinking(void *ctx, sfu_addr addr, struct sfu_stack *s)
+{
+    (void)ctx;
+    *s = answer;
+    if (asks_until_shorter == 0)
+        s->high -= (uint64_t)STEP * 4;
+    else
+        asks_until_shorter--;
+    return addr >= s->low && addr <= s->high;
+}
+
+/* A stack that becomes shorter between a trace and the walk that learns it, or in one of them. */
+static void test_shrinking(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned asks, i;
+
+    (void)unused;
+    t.stack.high = STACK + 20 * STEP;
+    answer = t.stack;
+    memset(&t.stack, 0, sizeof t.stack);
+    t.find_stack = find_shrinking;
+    for (asks = 0; asks < 12; asks++) {
+        uint64_t pcs[MAX_PCS];
+        size_t count;
+
+        sfu_repeat_init(&state.r, state.memory, ROOM);
+        asks_until_shorter = UINT_MAX;
+        while (state.r.came + 1 < state.r.patience)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        asks_until_shorter = asks;
+        (void)sfu_repeat_trace(&state.r, &fast, &t, &top, 0, pcs, MAX_PCS, &count);
+        asks_until_shorter = 0;
+        for (i = 0; i < TRIES; i++)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+    }
+}
+
 static int read_stack(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     (void)ctx;
@@ -786,10 +828,10 @@ static void test_threads(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct check_test tests[] = {CHECK(test_changes), CHECK(test_parts),    CHECK(test_find_stack),
-                                       CHECK(test_long),    CHECK(test_kernel),   CHECK(test_again),
-                                       CHECK(test_never),   CHECK(test_register), CHECK(test_patience),
-                                       CHECK(test_profile), CHECK(test_threads)};
+    const struct check_test tests[] = {CHECK(test_changes),   CHECK(test_parts),   CHECK(test_find_stack),
+                                       CHECK(test_shrinking), CHECK(test_long),    CHECK(test_kernel),
+                                       CHECK(test_again),     CHECK(test_never),   CHECK(test_register),
+                                       CHECK(test_patience),  CHECK(test_profile), CHECK(test_threads)};
 
     if (argc > 1)
         stacks = (unsigned)strtoul(argv[1], NULL, 10);
