@@ -283,62 +283,86 @@ enum { OLD_PSWS = 6 };
 /* x86_64: where `syscall` puts the PC. */
 enum { AMD64_RCX = 2 };
 
-void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+/* s390x: the CPU has left SP alone; which PSW it has stored the code knows. */
+static void begin_with_psw(const struct code_cpu *cpu, struct code_state *state)
 {
     unsigned i;
 
-    code_entry(cpu, state);
-    state->caller = CALLER_INTERRUPTED;
-    if (cpu->old_psw != 0) { /* the CPU has left SP alone; which PSW it has stored the code knows */
-        state->reg[cpu->ra] = state_unknown;
-        state->low_core = true;
-        for (i = 0; i < OLD_PSWS; i++)
-            state->slot[state->num++] =
-                (struct code_slot){state_way_back, cpu->old_psw + 16 * (int64_t)i + 8, BASE_NUMBER};
-        return;
-    }
-    if (cpu->banked) { /* SP is that of the CPU's mode for the exception, and LR leads back */
-        state->reg[cpu->ra].k = kind == CODE_TRAP8 ? 8 : kind == CODE_TRAP4 ? 4 : 0;
-        state->reg[cpu->sp] = entry_value(cpu->sp);
-        state->reg[CODE_PC] = state_unknown;
-        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        state->reg[CODE_STATUS] = entry_value(CODE_STATUS);
-        return;
-    }
-    if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
-        state->reg[cpu->ra] = state_unknown;
-        state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
-        state->reg[CODE_PC] = state_way_back;
-        if (kind == CODE_SP0)
-            state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        if (kind == CODE_SCRATCH) {
-            state->reg[CODE_OTHER_SP] = state->reg[cpu->sp];
-            state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        }
-        state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
-        return;
-    }
-    state->reg[CODE_STATUS] = state_unknown;
-    if (kind == CODE_SYSCALL) {
-        state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        state->reg[AMD64_RCX] = state_way_back;
-        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
-        state->globals = true;
-        state->num = 0;
-        return;
-    }
-    if (cpu->pushed != 0) { /* flags, CS and PC */
-        const int64_t error = kind == CODE_ERROR ? cpu->word : 0;
+    state->reg[cpu->ra] = state_unknown;
+    state->low_core = true;
+    for (i = 0; i < OLD_PSWS; i++)
+        state->slot[state->num++] =
+            (struct code_slot){state_way_back, cpu->old_psw + 16 * (int64_t)i + 8, BASE_NUMBER};
+}
 
+/* ARM: SP is that of the CPU's mode for the exception, and LR leads back. */
+static void begin_in_mode(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+{
+    state->reg[cpu->ra].k = kind == CODE_TRAP8 ? 8 : kind == CODE_TRAP4 ? 4 : 0;
+    state->reg[cpu->sp] = entry_value(cpu->sp);
+    state->reg[CODE_PC] = state_unknown;
+    state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
+    state->reg[CODE_STATUS] = entry_value(CODE_STATUS);
+}
+
+/* aarch64, RISC-V: the PC is in a register of its own; RA is only what was interrupted had there. */
+static void begin_with_pc(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+{
+    state->reg[cpu->ra] = state_unknown;
+    state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
+    state->reg[CODE_PC] = state_way_back;
+    if (kind == CODE_SP0)
+        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
+    if (kind == CODE_SCRATCH) {
+        state->reg[CODE_OTHER_SP] = state->reg[cpu->sp];
+        state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
+    }
+    state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
+}
+
+/* x86_64: the instruction syscall has pushed nothing. */
+static void begin_system_call(const struct code_cpu *cpu, struct code_state *state)
+{
+    state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
+    state->reg[AMD64_RCX] = state_way_back;
+    state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
+    state->globals = true;
+    state->num = 0;
+}
+
+/* x86: the CPU has pushed SS and SP, but not on i386, and flags, CS, PC and perhaps an error code. */
+static void begin_pushed(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+{
+    const int64_t error = kind == CODE_ERROR ? cpu->word : 0;
+
+    if (cpu->pushed != 0) {
         state->reg[cpu->sp] = (struct code_value){-cpu->pushed - error, BASE_CFA, false, 0, 0};
         state->slot[0] = (struct code_slot){state_way_back, -cpu->pushed, BASE_CFA};
         return;
     }
-    /* The CPU has pushed SS, SP, flags, CS and PC. */
-    state->reg[cpu->sp] = (struct code_value){kind == CODE_ERROR ? -8 : 0, BASE_TRAP, false, 0, 0};
+    state->reg[cpu->sp] = (struct code_value){-error, BASE_TRAP, false, 0, 0};
     state->slot[0] = (struct code_slot){state_way_back, 0, BASE_TRAP};
     state->slot[1] = (struct code_slot){{0, BASE_CFA, false, 0, 0}, 24, BASE_TRAP};
     state->num = 2;
+}
+
+void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+{
+    code_entry(cpu, state);
+    state->caller = CALLER_INTERRUPTED;
+    if (cpu->old_psw != 0) {
+        begin_with_psw(cpu, state);
+    } else if (cpu->banked) {
+        begin_in_mode(cpu, state, kind);
+    } else if (cpu->link) {
+        begin_with_pc(cpu, state, kind);
+    } else {
+        state->reg[CODE_STATUS] = state_unknown;
+        if (kind == CODE_SYSCALL)
+            begin_system_call(cpu, state);
+        else
+            begin_pushed(cpu, state, kind);
+    }
 }
 
 void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
