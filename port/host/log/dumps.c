@@ -337,6 +337,19 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
            !(s->text[n->end] == ':' && (s->text[n->end + 1] == '\0' || hex_of(s->text[n->end + 1]) >= 0));
 }
 
+/* Passes over what is said between the name from AT to END, if that is in quotes, and its number: "'pc' (4 bytes) from
+ * hardware: 0x8000". */
+static size_t skip_remark(const struct scan *s, size_t at, size_t end)
+{
+    enum { LONGEST = 40 };
+    size_t behind;
+
+    if (at == 0 || !is_one_of(s->text[at - 1], "'`") || s->text[end] != '\'')
+        return end;
+    behind = end + 1 + strcspn(s->text + end + 1, ":='`");
+    return behind - end <= LONGEST && strncmp(s->text + behind, ": 0x", 4) == 0 ? behind : end;
+}
+
 static bool take_value(const struct scan *s, size_t at, struct number *n)
 {
     bool sign;
@@ -567,15 +580,34 @@ static const struct format_name *numbered(const struct scan *s, char letter, uns
     return formats_find(s->d->formats, name, strlen(name), s->d->cpu, s->text);
 }
 
-/* The number behind the letter at *AT, which has two digits at most; MOST_NUMBERS: none. *AT is then behind it. */
+/* The number behind the letter at *AT, or behind "gpr ", which has two digits at most; MOST_NUMBERS: none. *AT is then
+ * behind it. */
 static unsigned number_of_name(const struct scan *s, size_t *at)
 {
-    const size_t from = *at + 1, digits = strspn(s->text + from, "0123456789");
+    const bool spelt = strncmp(s->text + *at, "gpr ", 4) == 0;
+    const size_t from = *at + (spelt ? 4 : 1), digits = strspn(s->text + from, "0123456789");
 
-    if ((s->text[*at] != 'x' && s->text[*at] != 'r') || digits == 0 || digits > 2)
+    if ((!spelt && s->text[*at] != 'x' && s->text[*at] != 'r') || digits == 0 || digits > 2)
         return MOST_NUMBERS;
     *at = from + digits;
     return (unsigned)strtoul(s->text + from, NULL, 10);
+}
+
+/* The number of the last register of "x4-x7" or "r4..r7", whose first one is FIRST, at AT; the sign is at *I, which is
+ * then behind the number. Without a sign it is that of the last of four or eight words: "x4: 0 1 2 3". */
+static unsigned last_of_range(const struct scan *s, size_t at, unsigned first, size_t *i)
+{
+    struct number list[MOST_NUMBERS];
+    unsigned num;
+
+    if (is_one_of(s->text[*i], "-.~")) {
+        *i = skip_spaces(s, *i + strspn(s->text + *i, "-.~"));
+        return s->text[*i] == s->text[at] ? number_of_name(s, i) : MOST_NUMBERS;
+    }
+    if (s->text[*i] != ':' && s->text[*i] != '=' && !is_space(s->text[*i - 1]))
+        return MOST_NUMBERS;
+    num = find_numbers(s, *i, list, 2 * s->d->word);
+    return (num == 4 || num == 8) && list[0].digits >= 2 * s->d->word ? first + num - 1 : MOST_NUMBERS;
 }
 
 /* "x4-x7: 0 1 2 3" or "r4..r7 0 1 2 3" at AT: a word for each. Returns where it ends, or AT. */
@@ -583,17 +615,12 @@ static size_t take_range(struct scan *s, size_t at, bool take)
 {
     struct number list[MOST_NUMBERS];
     size_t i = at;
-    const char letter = s->text[at];
+    const char letter = s->text[at] == 'x' ? 'x' : 'r';
     const unsigned first = number_of_name(s, &i);
     unsigned last, num, k;
 
     i = skip_spaces(s, i);
-    if (first == MOST_NUMBERS || s->text[i] == '\0' || strchr("-.~", s->text[i]) == NULL)
-        return at;
-    i = skip_spaces(s, i + strspn(s->text + i, "-.~"));
-    if (s->text[i] != letter)
-        return at;
-    last = number_of_name(s, &i);
+    last = first < MOST_NUMBERS ? last_of_range(s, at, first, &i) : MOST_NUMBERS;
     i += s->text[i] == ':' || s->text[i] == '=';
     num = last < MOST_NUMBERS ? find_numbers(s, i, list, 8) : 0;
     if (last <= first || num != last - first + 1 || !are_words(list, num) || !only_numbers(s, i, list, num))
@@ -708,6 +735,58 @@ static size_t take_array(struct scan *s, size_t at, bool take)
     return end;
 }
 
+/* Whether "name :" stands before AT, as Eclipse prints an expression, whose value follows in lines of its own. */
+static bool is_member_name(const struct scan *s, size_t at)
+{
+    return at >= 7 && strncmp(s->text + at - 7, "name : ", 7) == 0;
+}
+
+/* A line behind "Name : pc": its number as "Hex:0x8000", or the same in another base. */
+static bool take_member(struct scan *s)
+{
+    static const char *const others[] = {"details:", "default:", "decimal:"};
+    const char *hex = strstr(s->text, "hex:0x");
+    const uint8_t member = s->d->member;
+    struct number n;
+    size_t i;
+
+    if (member == 0)
+        return false;
+    for (i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strstr(s->text, others[i]) != NULL)
+            return true;
+    s->d->member = 0;
+    if (hex == NULL || !take_hex(s, (size_t)(hex - s->text) + 4, &n) || !fits(s->d, n.value))
+        return false;
+    set_register(s, (uint8_t)(member - 1), n.value);
+    return true;
+}
+
+/* What the register is that the name from AT to END names by its last part, behind a word that says that a fault has
+ * saved it: "debug_hardfault_pc", "crash_lr"; or NULL. SP may be that of a handler, except behind the first words. */
+static const struct format_name *prefixed_name(const struct scan *s, size_t at, size_t end)
+{
+    static const char *const words[] = {"fault", "crash", "stacked", "saved", "exception", "trap", "panic"};
+    enum { OF_ANY = 2, NUM = sizeof words / sizeof words[0] };
+    const struct format_name *found;
+    size_t part = end, i, size;
+
+    while (part > at && s->text[part - 1] != '_')
+        part--;
+    if (part < at + 2)
+        return NULL;
+    for (i = 0; i < NUM; i++) {
+        size = strlen(words[i]);
+        if (part - 1 - at >= size && memcmp(s->text + part - 1 - size, words[i], size) == 0)
+            break;
+    }
+    found = i < NUM ? formats_find(s->d->formats, s->text + part, end - part, s->d->cpu, s->text) : NULL;
+    return found != NULL && (found->reg < LOG_REGISTERS || found->reg == REGISTER_PC || found->reg == FORMAT_RA ||
+                             (found->reg == FORMAT_SP && i < OF_ANY))
+               ? found
+               : NULL;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -723,11 +802,15 @@ static size_t take_name(struct scan *s, size_t at, bool take)
                        : formats_find(f, s->text + at, end - at, s->d->cpu, s->text);
     if (spaced > 0 && found != NULL)
         end = at + spaced;
+    if (found == NULL && spaced == 0)
+        found = prefixed_name(s, at, end);
+    if (take && found != NULL && end == s->size && is_member_name(s, at))
+        s->d->member = (uint8_t)(found->reg + 1);
     bracket = skip_spaces(s, end + (s->text[end] == ':' || s->text[end] == '='));
     behind = s->text[bracket] == '[' ? take_array(s, bracket, take) : bracket;
     if (behind > bracket)
         return behind;
-    if (!take_value(s, behind_bracket(s, at, end), &n))
+    if (!take_value(s, behind_bracket(s, at, skip_remark(s, at, end)), &n))
         return end;
     s->d->moved_index =
         s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
@@ -791,7 +874,8 @@ static size_t take_phrase(struct scan *s, size_t at, bool take)
             set_register(s, t->reg, n.value);
         else
             look_at_register(s, t->reg, n.value);
-        return strchr(t->text, '*') != NULL ? at : n.end;
+        if (strchr(t->text, '*') == NULL)
+            return n.end;
     }
     return at;
 }
@@ -1017,11 +1101,58 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
 
     while (count < sizeof bytes && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;
-        at = n.end;
+        at = n.end + (s->text[n.end] == '-' && count % 8 == 0); /* the EFI shell, in the middle of a line */
     }
     if (count < 4 || (count & 3) != 0)
         return false;
     add_bytes(s->d, addr->value, bytes, count);
+    return true;
+}
+
+/* Where the bytes of a line begin that has nothing before them but what a log puts there: "<err> ", "[12.345] E: "; or
+ * SIZE. A word with ":" may say what else they are: "Code: 55 48". */
+static size_t begin_of_bytes(const struct scan *s)
+{
+    size_t at;
+
+    for (at = 0; at + 2 < s->size; at++) {
+        size_t before = at;
+
+        if (hex_of(s->text[at]) < 0 || hex_of(s->text[at + 1]) < 0 || !is_space(s->text[at + 2]) ||
+            (at > 0 && !is_space(s->text[at - 1])))
+            continue;
+        while (before > 0 && is_space(s->text[before - 1]))
+            before--;
+        return before == 0 || is_one_of(s->text[before - 1], ">]") ||
+                       (before > 2 && s->text[before - 1] == ':' && is_space(s->text[before - 3]))
+                   ? at
+                   : s->size;
+    }
+    return s->size;
+}
+
+/* Bytes of the stack of which none has an address, directly behind the text that names the stack: from SP on. */
+static bool take_bare_bytes(struct scan *s)
+{
+    enum { LEAST = 8, MOST = 32 };
+    struct dumps *d = s->d;
+    uint8_t bytes[MOST];
+    size_t at = begin_of_bytes(s), count = 0;
+    struct number n;
+
+    if (at == s->size || d->idle > 0 || d->single || d->headed || (d->columns > 0 && !d->octets))
+        return false;
+    while (count < MOST && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
+        bytes[count++] = (uint8_t)n.value;
+        at = n.end;
+    }
+    if (count < LEAST || count % 4 != 0 || (d->columns > 0 && count > d->columns) ||
+        !(is_blank(s, at, s->size) || are_characters(s, at, count + 1)))
+        return false;
+    d->columns = d->columns > 0 ? d->columns : (unsigned)count;
+    d->octets = s->took = true;
+    add_bytes(d, d->next, bytes, count);
+    d->next += count;
     return true;
 }
 
@@ -1184,16 +1315,38 @@ static unsigned without_end(const struct scan *s, struct number *list, unsigned 
     return num - 1;
 }
 
+/* Puts the address before the NUM numbers at LIST that has fewer digits than a word, and no 0x: "12ae80: WORD". Fewer
+ * than five may be a distance. Returns how many numbers there are then. */
+static unsigned with_short_address(const struct scan *s, struct number *list, unsigned num)
+{
+    enum { LEAST = 5, MOST = 7 };
+    struct number address;
+    size_t end = num > 0 ? list[0].at : 0, at;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    if (num == MOST_NUMBERS || end == 0 || s->text[end - 1] != ':')
+        return num;
+    for (at = end - 1; at > 0 && hex_of(s->text[at - 1]) >= 0;)
+        at--;
+    if (end - 1 - at < LEAST || end - 1 - at > MOST || s->text[at] == '0' ||
+        (at > 0 && !is_space(s->text[at - 1])) || !take_hex(s, at, &address) || !is_near_sp(s->d, address.value))
+        return num;
+    memmove(list + 1, list, num * sizeof *list);
+    list[0] = address;
+    return num + 1;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    unsigned num = without_end(s, list, without_distance(s, list, find_numbers(s, 0, list, 8)));
+    unsigned num = with_short_address(s, list, find_numbers(s, 0, list, 8));
     bool near, marked, behind;
 
+    num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
         return false;
-    num = before_name(s, list, num);
     behind = is_behind_address(s, list[0].end);
     if (s->d->top && !s->d->dump.has_sp && behind && num > 1)
         set_register(s, FORMAT_SP, list[0].value);
@@ -1210,6 +1363,23 @@ static bool take_word_line(struct scan *s)
           (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
     (void)add_words(s->d, list[0].value, list + 1, num - 1);
+    return true;
+}
+
+/* "ADDRESS=WORD ADDRESS=WORD ...", two or more, which need not lie side by side. */
+static bool take_equal_pairs(struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 2 * s->d->word);
+    unsigned i;
+
+    if (num < 4 || num % 2 != 0 || !only_numbers(s, list[0].end, list + 1, num - 1))
+        return false;
+    for (i = 0; i < num; i += 2)
+        if (!is_near_sp(s->d, list[i].value) || s->text[list[i].end] != '=' || list[i + 1].at != list[i].end + 1)
+            return false;
+    for (i = 0; i < num; i += 2)
+        (void)add_words(s->d, list[i].value, list + i + 1, 1);
     return true;
 }
 
@@ -1706,6 +1876,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
             s->d->stack_said = true;
             s->d->follow = s->took = true;
+            s->d->octets = false;
             s->d->columns = 0;
             s->d->next = s->d->dump.sp;
             s->d->headed = false;
@@ -1822,7 +1993,7 @@ static bool take_lines(struct scan *s, bool follow)
         return true;
     if (follow && !addressed && take_following(s))
         return true;
-    return take_word_line(s) || (follow && take_following(s));
+    return take_equal_pairs(s) || take_word_line(s) || (follow && (take_following(s) || take_bare_bytes(s)));
 }
 
 /* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
@@ -1999,7 +2170,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (num == 0 && !(list_follows && s.took))
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
-    if (num == 0 && !take_rows(&s, true) && !take_pending(&s)) {
+    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s)) {
         scan_registers(&s, true);
         arrow = take_arrow_line(&s);
         s.took = s.took || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);

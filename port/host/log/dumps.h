@@ -46,6 +46,8 @@ struct dumps {
     bool ignored;            /* and all its registers are another frame's */
     uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
     uint8_t pending;         /* the same, of one whose number stands alone in the next line */
+    uint8_t member;          /* the same, of one whose number follows in lines of its own, in several bases */
+    bool octets;             /* bytes follow, of which none has an address */
     bool single;             /* the words that follow may stand alone in their lines */
     bool headed;             /* a line that ended with their address came before the words that follow */
     bool plain_pc;           /* the PC is not that of an exception that is said beside it */

@@ -421,7 +421,8 @@ def fill(s, lines):
     for line in lines:
         row = re.match(r"@rows(4?) (.*?)\|(.*?)\|(\d+)(?:\|(.*))?$", line)
         keys = re.match(r"@keys4 (.*?)\|(.*?)\|(\d+)$", line)
-        octets = re.match(r"@bytes (.*?)\|(\d+)$", line)
+        octets = re.match(r"@bytes (.*?)\|(\d+)(?:\|(.))?$", line)
+        each_equal = re.match(r"@pairs (.*?)\|(\d+)$", line)
         if line.startswith("@pushed "):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
@@ -431,8 +432,15 @@ def fill(s, lines):
         elif line.startswith("@falling "):
             yield from (line[9:].format(a=addr, w=word) for addr, word in reversed(s.words()))
         elif octets is not None:
-            for at in range(0, len(s.memory), int(octets[2])):
-                yield octets[1].format(a=s.sp + at) + s.memory[at:at + int(octets[2])].hex(" ")
+            size = int(octets[2])
+            for at in range(0, len(s.memory), size):
+                text = s.memory[at:at + size].hex(" ")
+                yield (octets[1].format(a=s.sp + at) + text[:3 * size // 2 - 1] + (octets[3] or " ") +
+                       text[3 * size // 2:])
+        elif each_equal is not None:
+            words, each = s.words(), int(each_equal[2])
+            for at in range(0, len(words), each):
+                yield "".join(each_equal[1].format(a=addr, w=word) for addr, word in words[at:at + each])
         elif keys is not None:
             # Rows begin at a multiple of their size; what lies below SP is left blank.
             each = int(keys[3])
@@ -450,6 +458,7 @@ def fill(s, lines):
                                            p="0x%x" % word if word else "(nil)")
                              for _, word in words[at:at + each]]
                 yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32, bar="|",
+                                              moved=addr - s.sp + 0x12ae80,
                                               e=words[at + each - 1][0], al=addr & 0xffffffff,
                                               n=at // each, sp=["  ", "sp"][at == 0]),
                                 *row_words]) + (row[5] or "")
