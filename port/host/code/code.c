@@ -894,7 +894,7 @@ static void push_address(const struct code_cpu *cpu, struct code_state *state, u
         return;
     }
     state_store(cpu, state, &before, -cpu->word, &address);
-    state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? cpu->word : 0;
+    code_move(&state->reg[cpu->sp], -cpu->word);
 }
 
 /* Whether a call of TARGET, in the middle of the unit, with STATE in front of it, is a jump over data whose address it
@@ -1101,7 +1101,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     if (!cpu->link && cpu->word == 4)
         take_popped(r, state, fact);
     if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
-        state->reg[cpu->sp].k += r->watch->pops(r->watch->ctx, next, &behind, state);
+        code_move(&state->reg[cpu->sp], r->watch->pops(r->watch->ctx, next, &behind, state));
     return true;
 }
 
@@ -1116,7 +1116,7 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
     if (cpu->link && fact->flow == CODE_AWAY)
         left.reg[cpu->ra] = left.reg[CODE_TARGET];
     if (!cpu->link && fact->flow == CODE_AWAY && sp->base == BASE_CFA) {
-        sp->k -= cpu->word;
+        code_move(sp, -cpu->word);
         state_store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
     }
     return !fact->odd && code_is_entry(cpu, &left);
@@ -1137,10 +1137,10 @@ static void note_popped(struct run *r, const struct code_value *sp, const struct
 {
     const struct code_cpu *cpu = r->code->cpu;
     const int64_t at = cpu->link || fact->flow != CODE_AWAY ? cpu->sp_at_entry : cpu->sp_at_entry + cpu->word;
-    const int64_t moved = sp->k - at + fact->pops;
+    const int64_t moved = sp->base == BASE_CFA ? sp->k - at + fact->pops : -1;
     uint32_t popped = POPPED_MIXED;
 
-    if (sp->base == BASE_CFA && moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
+    if (moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
         popped = (uint32_t)moved + 1;
     put_popped(r->unit, popped);
 }
@@ -1789,7 +1789,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
         returns(r, state, &back);
         return;
     }
-    sp->k += sp->base != BASE_UNKNOWN ? cpu->word : 0;
+    code_move(sp, cpu->word);
     if (!jumps_by_table(r, state))
         leaves(r, state);
 }

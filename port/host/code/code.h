@@ -314,6 +314,10 @@ enum { CODE_GONE = 1, CODE_ONE_WAY, CODE_ALL_OR_NONE };
 /* NUMBER with the 16 bits that OP, a CODE_INSERT, puts into it. */
 uint64_t code_insert(uint64_t number, const struct code_op *op);
 
+/* VALUE moves by BY: a number as the CPU adds, in 64 bits. What counts from another base, and is then too far from it
+ * for any memory, is unknown. */
+void code_move(struct code_value *value, int64_t by);
+
 /* Whether VALUE is CODE_GONE or CODE_ONE_WAY. */
 bool code_is_gone(const struct code_value *value);
 

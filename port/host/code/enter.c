@@ -418,7 +418,7 @@ static void push_next(struct trial *t, struct code_state *state, const struct co
         t->ends->unknown = true;
         return;
     }
-    state->reg[cpu->sp].k -= state->reg[cpu->sp].base != BASE_UNKNOWN ? cpu->word : 0;
+    code_move(&state->reg[cpu->sp], -cpu->word);
     jump(t, fact->target, state);
 }
 
@@ -443,7 +443,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     }
     if (code_is_own_address(t->code, fact, next)) {
         if (!cpu->link)
-            state->reg[cpu->sp].k -= sp->base != BASE_UNKNOWN ? cpu->word : 0;
+            code_move(&state->reg[cpu->sp], -cpu->word);
         else
             state->reg[cpu->ra] = (struct code_value){(int64_t)next, BASE_NUMBER, false, 0, 0};
         return true;
@@ -1117,14 +1117,16 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
     }
     for (i = 0; i < fact->num && cpu->old_psw != 0; i++) {
         const struct code_op *op = &fact->op[i];
-        const struct code_value *at = &state->reg[op->base];
-        const int64_t k = at->k + op->k;
+        struct code_value at = state->reg[op->base], from = state->reg[op->reg];
 
-        if (op->what == CODE_STORE && at->base == BASE_NUMBER && k >= FIRST_PSW && k < LAST_PSW && k % 16 == 8 &&
-            state->reg[op->reg].base == BASE_NUMBER)
-            note_vector(code, NEW_PSW, (uint64_t)state->reg[op->reg].k, pc);
-        else if (op->what == CODE_COPY && at->base == BASE_NUMBER && state->reg[op->reg].base == BASE_NUMBER)
-            note_psws(code, k, (uint64_t)(state->reg[op->reg].k + op->from), op->last + 1u, pc);
+        code_move(&at, op->k);
+        if (at.base != BASE_NUMBER || from.base != BASE_NUMBER || at.k >= LAST_PSW || at.k < -LAST_PSW)
+            continue;
+        if (op->what == CODE_STORE && at.k >= FIRST_PSW && at.k % 16 == 8)
+            note_vector(code, NEW_PSW, (uint64_t)from.k, pc);
+        code_move(&from, op->from);
+        if (op->what == CODE_COPY)
+            note_psws(code, at.k, (uint64_t)from.k, op->last + 1u, pc);
     }
 }
 

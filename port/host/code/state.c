@@ -106,6 +106,24 @@ bool code_is_gone(const struct code_value *value)
     return state_same_value(value, &gone) || state_same_value(value, &state_one_way);
 }
 
+/* No place in memory is as far from another one, or from 0, as a number with a sign. */
+static bool is_far(int64_t k)
+{
+    const int64_t most = (int64_t)1 << 60;
+
+    return k < -most || k > most;
+}
+
+void code_move(struct code_value *value, int64_t by)
+{
+    if (value->base == BASE_UNKNOWN || value->base == BASE_NEAR)
+        return;
+    if (value->base > BASE_NEAR && (is_far(value->k) || is_far(by) || is_far(value->k + by)))
+        *value = state_unknown;
+    else
+        value->k = (int64_t)((uint64_t)value->k + (uint64_t)by);
+}
+
 static bool is_slot(const struct code_slot *slot, uint8_t base, int64_t k)
 {
     return slot->base == base && slot->k == k;
@@ -170,9 +188,11 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
 }
 
 /* Whether words at AT and K behind it can be followed: on a stack and, at an interrupt of s390x, where the CPU saves
- * its state. */
+ * its state. Then the sum of the two is a number, and so is what is not far from it. */
 static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
 {
+    if (is_far(at->k) || is_far(k))
+        return false;
     return (at->base > BASE_NEAR && !(state->names && at->base >= BASE_RETURN)) ||
            (at->base == BASE_NUMBER && (state->globals || (state->low_core && at->k >= 0 && at->k < LOW_CORE &&
                                                            k > -LOW_CORE && k < LOW_CORE)));
@@ -229,9 +249,11 @@ void state_store(const struct code_cpu *cpu, struct code_state *state, const str
 
 struct code_value state_load(const struct code_state *state, const struct code_value *at, int64_t offset)
 {
-    const struct code_slot *slot = state_find_slot(state, at->base, at->k + offset);
+    const struct code_slot *slot = NULL;
 
-    return slot != NULL && is_place(state, at, offset) ? slot->value : state_unknown;
+    if (is_place(state, at, offset))
+        slot = state_find_slot(state, at->base, at->k + offset);
+    return slot != NULL ? slot->value : state_unknown;
 }
 
 /* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
@@ -240,7 +262,8 @@ static void copy(const struct code_cpu *cpu, struct code_state *state, const str
                  const struct code_value *from, int64_t offset, unsigned bytes)
 {
     struct code_value words[32] = {{0, BASE_UNKNOWN, false, 0, 0}};
-    bool apart = from->base != to->base || to->k + k <= from->k + offset;
+    const bool apart = from->base != to->base ||
+                       (is_place(state, to, k) && is_place(state, from, offset) && to->k + k <= from->k + offset);
     unsigned i;
 
     for (i = 0; apart && i < bytes / 8; i++)
@@ -545,14 +568,17 @@ static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *stat
                              struct code_slot *kept, bool *less)
 {
     const struct code_value *sp = &state->reg[cpu->sp], *other_sp = &other->reg[cpu->sp];
+    const bool follows = is_place(state, sp, 0) && is_place(other, other_sp, 0);
     unsigned i = 0, num = 0;
 
     while (i < state->num) {
         const struct code_slot *slot = &state->slot[i];
-        const struct code_slot *theirs =
-            slot->base == sp->base ? state_find_slot(other, other_sp->base, slot->k - sp->k + other_sp->k) : NULL;
-        bool same =
-            theirs != NULL && slot->value.base != BASE_ALIGNED && state_same_value(&slot->value, &theirs->value);
+        const struct code_slot *theirs = NULL;
+        bool same;
+
+        if (follows && slot->base == sp->base)
+            theirs = state_find_slot(other, other_sp->base, slot->k - sp->k + other_sp->k);
+        same = theirs != NULL && slot->value.base != BASE_ALIGNED && state_same_value(&slot->value, &theirs->value);
 
         if (same)
             kept[num++] = (struct code_slot){slot->value, slot->k - sp->k, BASE_ALIGNED};
@@ -698,7 +724,7 @@ struct code_value code_evaluate(const struct code_state *state, const struct sfu
         return rule->control & RULE_DEREFERENCE ? state_unknown : value;
     if (rule->control & RULE_DEREFERENCE)
         return state_load(state, &value, rule->offset);
-    value.k += rule->offset;
+    code_move(&value, rule->offset);
     return value;
 }
 
@@ -724,10 +750,12 @@ static struct code_value case_of(const struct code_value *entry, const struct co
 {
     struct code_value result = *entry;
 
+    if (entry->width & CODE_ENTRY_COMPLETE || is_far(number->k) || is_far(entry->k))
+        return state_unknown;
     result.add = (int32_t)(number->k - entry->k);
     result.width =
         (uint8_t)((shift != 0 ? (entry->width & CODE_ENTRY_SIZE) | shift : entry->width) | CODE_ENTRY_COMPLETE);
-    return entry->width & CODE_ENTRY_COMPLETE || result.add != number->k - entry->k ? state_unknown : result;
+    return result.add != number->k - entry->k ? state_unknown : result;
 }
 
 /* An entry of WIDTH in the table that AT, BASE_INDEXED, + K is in. */
@@ -769,7 +797,9 @@ static struct code_value sum(const struct code_value *a, const struct code_value
         return sum(b, a, sign);
     if (a->base == BASE_UNKNOWN || a->base == BASE_TABLE || b->base != BASE_NUMBER)
         return state_unknown;
-    result.k = (int64_t)((uint64_t)a->k + (uint64_t)sign * (uint64_t)b->k);
+    if (sign < 0 && b->k == INT64_MIN)
+        return state_unknown;
+    code_move(&result, sign < 0 ? -b->k : b->k);
     return result;
 }
 
@@ -903,8 +933,8 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
         at = entry_value(op->reg);
         drop_range(state, at.base, INT64_MIN, INT64_MAX);
     }
-    if (at.base != BASE_NEAR)
-        at.k = state_wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
+    code_move(&at, op->k);
+    at.k = state_wrapped(cpu, at.k);
     if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : state_unknown;
     else if (op->base != op->reg || !code_is_gone(&at))
@@ -940,7 +970,7 @@ static void mask_value(struct code_state *state, const struct code_op *op)
 static struct code_value as_place(struct code_value at)
 {
     if (at.base == BASE_TABLE && (at.width & CODE_ENTRY_COMPLETE) != 0)
-        return (struct code_value){at.k + at.add, BASE_INDEXED, false, 0, 0};
+        return (struct code_value){(int64_t)((uint64_t)at.k + (uint64_t)at.add), BASE_INDEXED, false, 0, 0};
     return at;
 }
 
@@ -1159,7 +1189,7 @@ static void save_status(const struct code_cpu *cpu, struct code_state *state, co
     }
     state_store(cpu, state, at, op->k, &state->reg[cpu->ra]);
     state_store(cpu, state, at, op->k + cpu->word, &state->reg[CODE_STATUS]);
-    state->reg[CODE_OTHER_SP].k += op->from;
+    code_move(&state->reg[CODE_OTHER_SP], op->from);
 }
 
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
@@ -1239,6 +1269,24 @@ static bool loads_other(const struct code_cpu *cpu, const struct code_state *sta
            (reg != cpu->sp && at->base == BASE_CFA && at->k + op->k + cpu->word * (int64_t)before >= 0);
 }
 
+static bool loads(const struct code_op *op, unsigned reg)
+{
+    return (op->what == CODE_LOAD && op->reg <= reg && op->last >= reg) ||
+           (op->what == CODE_LOADS && reg < CODE_REAL && (uint32_t)op->from >> reg & 1);
+}
+
+/* Whether FACT may give REG what it had before that was gone: from memory, or from another register. */
+static bool may_give_back(const struct code_fact *fact, unsigned reg)
+{
+    bool may = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        may |= loads(&fact->op[i], reg) ||
+               (fact->op[i].what == CODE_SET && fact->op[i].reg == reg && fact->op[i].base != reg);
+    return may;
+}
+
 /* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. */
 static bool replaces(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact,
                      unsigned reg)
@@ -1269,8 +1317,7 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
             break;
         case CODE_LOAD:
         case CODE_LOADS:
-            if (op->what == CODE_LOAD ? op->reg <= reg && op->last >= reg
-                                      : reg < CODE_REAL && (uint32_t)op->from >> reg & 1)
+            if (loads(op, reg))
                 result = loads_other(cpu, state, op, reg);
             break;
         default:
@@ -1295,7 +1342,9 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     unsigned i;
 
     for (i = 0; i < num_own; i++)
-        leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
+        leaves[i] = replaces(cpu, state, fact, own[i]) &&
+                    (is_own(cpu, &state->reg[own[i]], own[i]) ||
+                     (code_is_gone(&state->reg[own[i]]) && !may_give_back(fact, own[i])));
 
     if (fact->compares)
         state->compared.num = 0;
@@ -1335,7 +1384,7 @@ static struct code_value fp_behind(const struct code_cpu *cpu, const struct code
 
     if (!callee->frames || before->base <= BASE_NEAR)
         return state_unknown;
-    fp.k += callee->framed - (cpu->link ? cpu->sp_at_entry : 0);
+    code_move(&fp, callee->framed - (cpu->link ? cpu->sp_at_entry : 0));
     return fp;
 }
 
@@ -1359,7 +1408,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     unsigned i;
 
     if (callee != NULL && state_pops_arguments(callee) && sp->base > BASE_NEAR)
-        sp->k += callee->popped - 1;
+        code_move(sp, callee->popped - 1);
     else if (callee != NULL && callee->odd)
         *sp = state_unknown;
 

@@ -390,15 +390,16 @@ static int64_t pops(void *ctx, uint64_t next, const struct code_fact *fact, cons
 /* The word in the frame that RULE names, or NULL. */
 static const struct code_slot *slot_of(const struct code_state *state, const struct sfu_rule *rule)
 {
-    struct code_value at = {0, BASE_CFA, false, 0, 0};
+    struct sfu_rule place = *rule;
+    struct code_value at;
     unsigned i;
 
     if (!(rule->control & RULE_DEREFERENCE))
         return NULL;
-    if (rule->control & RULE_REGISTER)
-        at = state->reg[rule->control >> RULE_NUMBER];
+    place.control &= ~(uint32_t)RULE_DEREFERENCE;
+    at = code_evaluate(state, &place);
     for (i = 0; i < state->num; i++)
-        if (state->slot[i].base == at.base && state->slot[i].k == at.k + rule->offset)
+        if (state->slot[i].base == at.base && state->slot[i].k == at.k)
             return &state->slot[i];
     return NULL;
 }

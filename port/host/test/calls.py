@@ -552,6 +552,21 @@ FP = {
     "aarch64": """str x29, [x0] => r31+0 r30+0 r29+0\nmov x29, xzr => r31+0 r30+0 r29+0\nnop => none
         ldr x29, [x0] => none\nret => r31+0 r30+0 r29+0""",
 }
+# What is gone stays so, whatever is computed with it.
+GONE = {
+    "i386": """mov (%eax), %ebp => r4+4 [cfa-4] r5+0\nlea 8(%ebp), %ebp => none\nxor %edx, %ebp => none
+        imul $3, %ebp => none\nadd %edx, %ebp => none\nshl $2, %ebp => none\nret => none""",
+    "x86_64": """mov (%rdi), %rbp => r7+8 [cfa-8] r6+0\nlea 8(%rbp), %rbp => none\nxor %rdx, %rbp => none
+        imul $3, %rbp => none\nadd %rdx, %rbp => none\nshl $2, %rbp => none\nret => none""",
+    "aarch64": """ldr x30, [x0] => r31+0 r30+0 r29+0\nadd x30, x30, #8 => none\neor x30, x30, x1 => none
+        add x30, x30, x1, lsl #2 => none\nlsl x30, x30, #2 => none\nnop => none""",
+    "riscv": """LOAD ra, 0(a0) => r2+0 r1+0 r8+0\naddi ra, ra, 8 => none\nxor ra, ra, a1 => none
+        add ra, ra, a1 => none\nslli ra, ra, 2 => none\nnop => none""",
+    "s390x": """lg %r14, 0(%r2) => r15+160 r14+0 r11+0\naghi %r14, 8 => none\nxgr %r14, %r1 => none
+        agr %r14, %r1 => none\nsllg %r14, %r14, 2 => none\nnopr => none""",
+    "arm": """ldr lr, [r0] => r13+0 r14+0 FP+0\nadd lr, lr, #8 => none\neor lr, lr, r1 => none
+        add lr, lr, r1 => none\nlsl lr, lr, #2 => none\nnop => none""",
+}
 # The CFA goes wrong where a row begins, and on behind it: that is no other way through the function.
 RESTORE = {
     "i386": """sub $12, %esp => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 12\nmov %ebp, 8(%esp)\n.cfi_rel_offset 5, 8
@@ -811,7 +826,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "SP moved if a flag is set": ONE_WAY_SP, "a frame taken off if a flag is set": ONE_WAY_POP,
          "flags that change, or do not": ONE_WAY_FLAGS,
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
-         "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
+         "FP overwritten": FP, "what is gone is moved": GONE,
+         "a row begins where the CFA goes wrong": RESTORE}
 
 
 def build(cpu, name, text, leaf=None):

@@ -2967,6 +2967,58 @@ def noise(cpu, seed):
     run(OUT + "/sfu-gen-sanitized", "-q", "-o", "/dev/null", "--address=0", file)
 
 
+# Numbers at the ends of what a register holds, and what is computed from R and S with them: addresses, SP, FP, bounds.
+EXTREMES = {
+    "x86_64": ("""movabs $0x8000000000000000, R|movabs $0x7fffffffffffffff, R|mov $-1, R|mov $-0x80000000, R|neg R
+        add $0x7fffffff, R|sub $0x7fffffff, R|lea -8(R), S|lea 8(R,S,8), R|mov R, S|add R, S|sub R, S""",
+               """mov S, -8(R)|mov 8(R), S|mov R, %rsp|mov %rsp, R|add R, %rsp|sub R, %rsp|push R|pop R|push 8(R)
+        mov R, %rbp|mov %rbp, R|and $-16, %rsp|leave|enter $65535, $31|std|rep stosq|rep movsb|mov R, %rcx
+        mov R, %rdi|movups %xmm0, -8(R)|cmp $0x7fffffff, R|ja 1f|jmp *(,R,8)|jmp *R|call *R|movslq (R,S,4), R
+        lea 0x7fffffff(R), %rsp|mov R, -8(%rsp)|call leaf|call 1f|1:|lea -8(%rbp), %rsp|mov %gs:8, R""",
+               "%rax %rbx %rcx %rdi %r12 %rbp", "ret"),
+    "s390x": ("""llihh R, 0x8000|llihf R, 0x7fffffff|oilf R, 0xffffffff|lghi R, -1|agfi R, -0x80000000|slgr R, S
+        agr R, S|lgr R, S|la R, 4095(S)|lay R, -524288(S)|lay R, 524287(S)|sllg R, S, 12|lcgr R, S""",
+              """stg S, -524288(R)|stg S, 524287(R)|lg S, -8(R)|stmg %r6, %r15, 524280(R)|lmg %r6, %r15, -8(R)
+        mvc 4095(256,R), 0(S)|mvc 0(16,R), 4080(S)|mvc 416(256), 0(R)|lgr %r15, R|lgr R, %r15|aghi %r15, -160
+        la %r15, 4095(R)|xc 0(256,R), 0(R)|lpswe 4088(R)|br R|basr %r14, R|vstm %v0, %v31, 4080(R)|clgfi R, 9|jh 1f
+        1:|lg R, 0(R,S)|mvi 4095(R), 1|agr %r15, R|lgr %r11, R|lgr %r15, %r11|brasl %r14, leaf""",
+              "%r1 %r2 %r4 %r11 %r12", "br %r14"),
+    "aarch64": ("""mov R, #0x8000000000000000|mov R, #0x7fffffffffffffff|movn R, #0|add R, S, #4095
+        sub R, S, #4095, lsl #12|add R, S, R|sub R, R, S|mov R, S|lsl R, S, #3|add R, S, R, lsl #3""",
+                """str S, [R, #32760]|str S, [R, #-256]!|stp R, S, [R], #504|ldp R, S, [sp], #504|mov sp, R|mov R, sp
+        sub sp, sp, #4095, lsl #12|sub sp, sp, R|msr vbar_el1, R|msr sp_el0, R|dc zva, R|stlr S, [R]|cmp R, #4095
+        st1 {v0.16b-v3.16b}, [R], #64|b.hi 1f|ldr R, [R, S, lsl #3]|br R|blr R|bl leaf|1:|mov x29, R|mov sp, x29
+        add x29, R, #4095|str S, [sp, R]|sub x30, x30, #4|mov x30, R""", "x0 x1 x9 x16 x19 x29", "ret"),
+    "riscv64": ("""li R, -1|li R, 1|slli R, R, 63|addi R, S, -1|addi R, S, 2047|lui R, 0x80000|add R, R, S|sub R, R, S
+        mv R, S|neg R, S|slli R, S, 4""",
+                """sd S, 2047(R)|sd S, -2048(R)|ld S, 2047(R)|mv sp, R|mv R, sp|addi sp, sp, -2048|add sp, sp, R
+        sub sp, sp, R|csrw stvec, R|csrw mscratch, R|csrrw sp, mscratch, sp|mv s0, R|addi s0, sp, 2032
+        addi sp, s0, -2048|ld ra, 2040(sp)|sd ra, 2040(sp)|bltu R, S, 1f|lw R, 0(R)|jr R|jalr R|call leaf|1:""",
+                "a0 a1 t0 t1 s0 s1", "ret"),
+    "arm": ("""mvn R, #0|mov R, #0x80000000|mvn R, #0x80000000|add R, S, #255|sub R, S, #255|add R, R, S|rsb R, S, #0
+        mov R, S|lsl R, S, #4|add R, S, R, lsl #2""",
+            """str S, [R, #4095]|str S, [R, #-4095]|ldr S, [R], #-4095|stm R, {r4-r11, lr}|mov sp, R|mov R, sp
+        sub sp, sp, #0xff000000|sub sp, sp, R|add sp, sp, R, lsl #4|push {r4-r11, lr}|cmp R, #255|bhi 1f
+        ldrls pc, [pc, R, lsl #2]|ldr R, [R, S, lsl #2]|bx R|blx R|bl leaf|1:|mov r11, R|sub r11, r11, #255
+        mov sp, r11|cps #0x13|srsdb sp!, #0x13|mov pc, R""", "r0 r1 r4 r7 r12", "bx lr")}
+
+
+def extremes(cpu, seed):
+    """Random functions of these, the half of which has CFI: what is computed of them never leaves a number's range."""
+    numbers, uses, registers, end = EXTREMES[cpu]
+    chance = random.Random(seed)
+    lines = [".text", ".globl _start", "_start:", ".type leaf, %function", "leaf: " + end]
+    for i in range(40):
+        lines += [".type f%d, %%function" % i, "f%d:" % i] + [".cfi_startproc"] * (i % 2)
+        for _ in range(chance.choice((5, 12, 30, 60))):
+            text = chance.choice(chance.choice((numbers, uses)).replace("\n", "|").split("|")).strip()
+            lines.append(re.sub(r"\b[RS]\b", lambda _: chance.choice(registers.split()), text))
+        lines += ["1: " + end] + [".cfi_endproc"] * (i % 2)
+    image = build(cpu, "%s/extremes-%s-%d" % (WORK, cpu, seed), lines)
+    for option in ("--find", "--derive"):
+        run(OUT + "/sfu-gen-sanitized", "-q", "-o", "/dev/null", "--address=0x10000000", option, image)
+
+
 # What could make the reader slow, in N parts: text, and what stands in .rodata.
 def function(name, text, count=""):
     return ".globl %s\n.type %s, @function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, %s\n" % (
@@ -3055,6 +3107,9 @@ def test_hostile():
     for cpu in TRUE:
         for seed in range(12):
             test("%s noise %d" % (cpu, seed), noise, cpu, seed)
+    for cpu in EXTREMES:
+        for seed in range(4):
+            test("%s numbers at their ends %d" % (cpu, seed), extremes, cpu, seed)
     for name, (least, shape) in SHAPES.items():
         test("twice: " + name, scales, least, functools.partial(scale_image, name, shape))
     for cpu in TRUE:
