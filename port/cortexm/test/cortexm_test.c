@@ -94,6 +94,8 @@ static void test_padding(void **state)
     put_frame(64, 0x9001, 0x8000, 1u << 24 | 1u << 9);
     check(0xfffffff9, 64, BASE + 64 + 36, 0x1234, BASE + 64);
     check(0xffffffe9, 64, BASE + 64 + 108, 0x1234, BASE + 64);
+    put_frame(64, 0x9001, 0x8000, 1u << 24 | 0x1ff); /* all bits of an exception's number */
+    check(0xfffffff1, 64, BASE + 64 + 32, 0x1234, BASE + 64);
 }
 
 /* EXC_RETURN bit 4 clear: s0 to s15, FPSCR and a word more. */
