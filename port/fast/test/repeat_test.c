@@ -257,7 +257,7 @@ static void change_target(const struct state *kept, const struct sfu_target *tar
 
     memcpy(&copied, &stack.s, sizeof copied);
     memset(copied.bytes + (stack.s.top.sp - STACK), 0, STACK_SIZE - (stack.s.top.sp - STACK));
-    for (which = 0; which < 15; which++) {
+    for (which = 0; which < 16; which++) {
         struct sfu_target t = *target;
 
         switch (which) {
@@ -303,6 +303,9 @@ static void change_target(const struct state *kept, const struct sfu_target *tar
             break;
         case 13:
             t.frame_pointers = true;
+            break;
+        case 14:
+            t.final.high = 1;
             break;
         default:
             t.ctx = &copied;
