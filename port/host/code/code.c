@@ -1713,6 +1713,28 @@ static void branch(struct run *r, const struct code_state *state, const struct c
     go(r, fact->target, &there);
 }
 
+/* x86: FACT, a return, finds an address that the unit has pushed itself, and is a jump to that. Returns whether it
+ * is. */
+static bool jumps_to_pushed(struct run *r, struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_fact taken = {0};
+    struct code_value to;
+    uint64_t target;
+
+    if (cpu->link || fact->flow != CODE_RETURN || sp->base < BASE_CFA)
+        return false;
+    to = state_load(state, sp, 0);
+    target = cpu->word == 4 ? (uint32_t)to.k : (uint64_t)to.k;
+    if (to.base != BASE_NUMBER || code_unit_at(r->code, target) != r->unit)
+        return false;
+    code_add(&taken, CODE_SET, cpu->sp, 0, cpu->sp, cpu->word + fact->pops);
+    code_step(cpu, state, &taken);
+    go(r, target, state);
+    return true;
+}
+
 /* STATE goes where FACT says, which is done. */
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
@@ -1728,7 +1750,7 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
         go(r, fact->target, state);
     else if (fact->flow == CODE_BRANCH)
         branch(r, state, fact);
-    else if (fact->flow == CODE_RETURN)
+    else if (fact->flow == CODE_RETURN && !jumps_to_pushed(r, state, fact))
         returns(r, state, fact);
     else if (fact->flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
         returns(r, state, fact);

@@ -133,17 +133,6 @@ static bool find_entry(const struct code_cpu *cpu, const struct code_state *stat
 /* REFUTED: what the rule names is something else for sure, and the code does not know where it should be. */
 enum verdict { CONFIRMED, SILENT, CORRECTED, REFUTED };
 
-/* Whether RULE is a slot below SP, and REG still has its value: what an epilogue leaves standing. tables.c mends that
- * if it is asked to. */
-static bool is_stale(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule,
-                     unsigned reg, bool is_signed)
-{
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k &&
-           is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
-}
-
 /* REFUTED: the row is wrong, and there is no other. */
 struct judgement {
     enum verdict cfa, ra, fp, row;
@@ -171,12 +160,29 @@ static bool is_other(const struct code_value *value)
                                        : value->base == BASE_NUMBER || value->base > BASE_NEAR;
 }
 
+/* The slots that rules named last for RA and FP, and that had them, from the CFA; or 0. */
+struct stored {
+    int32_t ra, fp;
+};
+
 /* What holds at an instruction: in front of it and, if it is a call, in the frame that waits for the callee, which a
  * lookup of the return address finds by the same row. A reader knows no registers there but SP and FP. Elsewhere both
  * are the same. */
 struct view {
     const struct code_state *state, *held;
+    const struct stored *stored; /* by the instructions in front of it; or NULL */
 };
+
+/* Whether RULE is a slot below SP, at STORED, and REG still has its value: what an epilogue leaves standing. tables.c
+ * mends that if it is asked to. */
+static bool is_stale(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule,
+                     int32_t stored, unsigned reg, bool is_signed)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k &&
+           rule->offset == stored && is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
+}
 
 static enum verdict judge_cfa(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
                               struct cfi_row *fixed)
@@ -201,7 +207,8 @@ static enum verdict judge_ra(const struct code_cpu *cpu, const struct view *v, c
     const bool confirmed = is_at(&ra, BASE_RETURN, 0, row->signed_ra);
 
     if ((confirmed && is_at(&held, BASE_RETURN, 0, row->signed_ra)) ||
-        (cpu->link && is_stale(cpu, v->state, &row->ra, cpu->ra, row->signed_ra)))
+        (v->stored != NULL && cpu->link &&
+         is_stale(cpu, v->state, &row->ra, v->stored->ra, cpu->ra, row->signed_ra)))
         return CONFIRMED;
     if (find_entry(cpu, v->held, cpu->ra, true, &fixed->ra, &fixed->signed_ra))
         return CORRECTED;
@@ -218,7 +225,8 @@ static enum verdict judge_fp(const struct code_cpu *cpu, const struct view *v, c
     const bool confirmed = is_at(&fp, base, 0, false);
     bool unused;
 
-    if ((confirmed && is_at(&held, base, 0, false)) || is_stale(cpu, v->state, &row->fp, cpu->fp, false))
+    if ((confirmed && is_at(&held, base, 0, false)) ||
+        (v->stored != NULL && is_stale(cpu, v->state, &row->fp, v->stored->fp, cpu->fp, false)))
         return CONFIRMED;
     if (find_entry(cpu, v->held, cpu->fp, false, &fixed->fp, &unused))
         return CORRECTED;
@@ -334,7 +342,10 @@ struct trust {
     bool alone;                /* CFI does not count */
     struct code_lost *lost;    /* of an interrupt's entry, in any order */
     size_t num_lost;
-    bool *read;      /* by offset: the code says what holds at the instruction; or nobody comes there */
+    bool *read; /* by offset: the code says what holds at the instruction; or nobody comes there */
+    struct stored stored;
+    const struct cfi_row
+        *unmoved;    /* it does not follow SP, which the code has moved by a number that is not known */
     uint64_t detour; /* where the last detour begins that was met, as of enum code_detour, or 0 */
     const struct cfi_row *counted; /* the first row that begins at one; or NULL */
     struct code_report own;        /* of this entry */
@@ -431,7 +442,7 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
     if (row == NULL || row->kind != CFI_RULES)
         return false;
     copy = *row;
-    judge(t->cpu, &(struct view){state, state}, &copy, &j);
+    judge(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
     if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED || j.row == REFUTED)
         return false;
     memset(&seed, 0, sizeof seed);
@@ -463,7 +474,7 @@ static bool agrees(void *ctx, uint64_t pc, const struct code_state *state)
     if (t->alone || row == NULL || row->kind != CFI_RULES)
         return t->alone;
     copy = *row;
-    judge(t->cpu, &(struct view){state, state}, &copy, &j);
+    judge(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
     return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED;
 }
 
@@ -532,12 +543,12 @@ static struct view view_of(const struct code *code, const struct code_fact *fact
     unsigned i;
 
     if (fact->flow != CODE_CALL || fact->link != 0)
-        return (struct view){state, state};
+        return (struct view){state, state, NULL};
     code_hold(code->cpu, held, state, fact->target != 0 ? code_unit_at(code, fact->target) : NULL);
     for (i = 0; i < CODE_REAL + 2u; i++)
         if (i != code->cpu->sp && i != code->cpu->fp)
             memset(&held->reg[i], 0, sizeof held->reg[i]);
-    return (struct view){state, held};
+    return (struct view){state, held, NULL};
 }
 
 /* Takes what the code alone says of the SIZE bytes at PC. */
@@ -632,6 +643,7 @@ static bool is_refuted_by_flags(const struct trust *t, const struct code_fact *f
         struct cfi_row copy = *row;
         struct judgement j;
 
+        v.stored = &t->stored;
         judge(t->cpu, &v, &copy, &j);
         if (j.row == CORRECTED || j.row == REFUTED)
             return true;
@@ -669,6 +681,7 @@ static void judge_at(const struct trust *t, const struct code_fact *fact, const 
     struct judgement of_both;
     struct view v = view_of(t->code, fact, state, &held);
 
+    v.stored = &t->stored;
     judge(t->cpu, &v, row, j);
     if (j->row != CORRECTED)
         return;
@@ -676,6 +689,7 @@ static void judge_at(const struct trust *t, const struct code_fact *fact, const 
     if (!widen(t, &both))
         return;
     v = view_of(t->code, fact, &both, &held);
+    v.stored = &t->stored;
     judge(t->cpu, &v, &other, &of_both);
     if (of_both.row != CORRECTED)
         return;
@@ -710,6 +724,28 @@ static bool begins_other_way(const struct trust *t, uint64_t pc, const struct co
            j->cfa == CORRECTED && is_other_way(state, t->row, row);
 }
 
+/* Whether FACT moves SP by a number that is not known, if SP has a place of its own behind it. */
+static bool moves_sp(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        if ((fact->op[i].what == CODE_ALIGN || fact->op[i].what == CODE_SET || fact->op[i].what == CODE_SUM) &&
+            fact->op[i].reg == cpu->sp)
+            return true;
+    return false;
+}
+
+/* Whether ROW, which counts from SP, is as if the code had not moved that by a number that is not known: it is the row
+ * in front of the instruction that does, or CFI has no other one. Who returns has put SP back. */
+static bool is_left_behind(const struct trust *t, const struct code_fact *fact, const struct code_state *state,
+                           const struct cfi_row *row)
+{
+    return state->reg[t->cpu->sp].base == BASE_ALIGNED && state->caller == CALLER_KNOWN &&
+           row->cfa.control == rule_of(t->cpu->sp, 0, false).control && fact->flow != CODE_RETURN &&
+           (t->unit->says_nothing || t->unmoved == row);
+}
+
 /* Why ROW, which is the CFI's at the instruction of FACT, and which J has judged in front of it, is wrong; or NULL.
  * Leaves in J that it is. */
 static const char *refute(const struct trust *t, uint64_t pc, const struct code_fact *fact,
@@ -719,10 +755,23 @@ static const char *refute(const struct trust *t, uint64_t pc, const struct code_
         j->row = REFUTED;
         return "flags decide where the frame is, and the CFI is right for one of two ways at most";
     }
+    if (j->row == SILENT && is_left_behind(t, fact, state, row)) {
+        j->row = REFUTED;
+        return "the code has moved SP by a number that is not known, and the CFI does not say so";
+    }
     if (j->row != REFUTED && !is_refuted_by_end(t, pc, state, row))
         return NULL;
     j->row = REFUTED;
     return why_refuted(j);
+}
+
+/* Notes the slots that ROW, the CFI's, names, and of which J says that they are right. */
+static void note_stored(struct trust *t, const struct cfi_row *row, const struct judgement *j)
+{
+    if (j->ra == CONFIRMED && row->ra.control == RULE_DEREFERENCE)
+        t->stored.ra = row->ra.offset;
+    if (j->fp == CONFIRMED && row->fp.control == RULE_DEREFERENCE)
+        t->stored.fp = row->fp.offset;
 }
 
 /* Judges ROW, which is the CFI's, at the instruction of FACT, in front of which STATE holds, and takes what the code
@@ -737,6 +786,9 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     judge_at(t, fact, state, &fixed, &j);
     t->doubtful |= begins_other_way(t, pc, state, row, &j);
     why = refute(t, pc, fact, state, row, &j);
+    note_stored(t, row, &j);
+    if (j.cfa == CONFIRMED && moves_sp(t->cpu, fact))
+        t->unmoved = row;
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + fact->size;
     count_judged(&t->own, &j, fact->size);
@@ -771,34 +823,47 @@ static void note_read(struct trust *t, uint64_t pc, const struct code_fact *fact
         t->counted = row;
 }
 
+/* Where ROW is, and no instruction was read, nobody knows what holds, because of WHY. */
+static void lose_unread(struct trust *t, const struct cfi_row *row, const char *why)
+{
+    struct cfi_row lost = *row;
+    uint64_t pc = row->start;
+
+    lost.kind = CFI_LOST;
+    lost.by_code = true;
+    lost.why = why;
+    while (pc < row->end) {
+        for (; pc < row->end && t->read[pc - t->unit->start]; pc++)
+            continue;
+        lost.start = pc;
+        for (; pc < row->end && !t->read[pc - t->unit->start]; pc++)
+            continue;
+        lost.end = pc;
+        if (lost.start == lost.end || image_is_padding(t->code->image, lost.start, lost.end))
+            continue;
+        t->own.lost += lost.end - lost.start;
+        collect(&t->fixed, &lost);
+    }
+}
+
 /* gcc's CFI counts the address that the call of a detour pushes, and goes on to do so behind the return that takes it
  * off: up to the next row that says anew how far the CFA is. Where the code does not say where it is, nobody does. */
 static void lose_counted(struct trust *t)
 {
     const struct cfi_row *row = t->counted, *end = t->cfi.list + t->cfi.num;
 
-    for (; row != NULL && row < end; row++) {
-        struct cfi_row lost = *row;
-        uint64_t pc = row->start;
+    for (; row != NULL && row < end; row++)
+        if (row->kind == CFI_RULES && row->cfa.offset == t->counted->cfa.offset)
+            lose_unread(t, row, "the CFI counts the return address of a call that is a jump");
+}
 
-        if (row->kind != CFI_RULES || row->cfa.offset != t->counted->cfa.offset)
-            continue;
-        lost.kind = CFI_LOST;
-        lost.by_code = true;
-        lost.why = "the CFI counts the return address of a call that is a jump";
-        while (pc < row->end) {
-            for (; pc < row->end && t->read[pc - t->unit->start]; pc++)
-                continue;
-            lost.start = pc;
-            for (; pc < row->end && !t->read[pc - t->unit->start]; pc++)
-                continue;
-            lost.end = pc;
-            if (lost.start == lost.end || image_is_padding(t->code->image, lost.start, lost.end))
-                continue;
-            t->own.lost += lost.end - lost.start;
-            collect(&t->fixed, &lost);
-        }
-    }
+/* Where the code contradicts CFI that says nothing, that is not believed elsewhere in the function either: it may go on
+ * there with its frame, in a way that is not seen (`lret`, `iret`, a jump to an address that nobody knows). */
+static void lose_unsaid(struct trust *t)
+{
+    if (t->unit->says_nothing && t->read != NULL && t->own.corrected + t->own.lost > 0)
+        lose_unread(t, t->cfi.list,
+                    "the CFI says nothing of the frame, and no way is seen in which the code comes there");
 }
 
 /* What the analysis has found out in front of an instruction. */
@@ -895,7 +960,7 @@ static bool begins_as_function(const struct code *code, const struct cfi_fde *fd
         return false;
     code_entry(code->cpu, &entry);
     row = rows->list[0];
-    judge(code->cpu, &(struct view){&entry, &entry}, &row, &j);
+    judge(code->cpu, &(struct view){&entry, &entry, NULL}, &row, &j);
     return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
 }
 
@@ -1129,11 +1194,13 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         cfi_rows(code->cfi, fde, collect, &t->cfi);
         extended = extend_outermost(t);
     }
-    if (!t->alone && !code->cpu->link)
+    if (!t->alone && (!code->cpu->link || unit->says_nothing))
         t->read = zeroed((size_t)(unit->end - unit->start), sizeof *t->read);
     code_run(code, unit, &watch);
-    if (!unit->unsettled)
+    if (!unit->unsettled) {
         lose_counted(t);
+        lose_unsaid(t);
+    }
     if (unit->unsettled && fde == NULL)
         lose(t, unit->start, (unsigned)(unit->end - unit->start),
              "its tables of jumps are too many to be followed");

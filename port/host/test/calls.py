@@ -802,6 +802,76 @@ ONE_WAY_FP = {
         mov r2, #0 => FP+8 [cfa-4] [cfa-8]\nit ne\nmovne r3, sp => FP+8 [cfa-4] [cfa-8]
         mov sp, BP => FP+8 [cfa-4] [cfa-8]\npop {BP, pc} => * [cfa-4] [cfa-8]""",
 }
+# CFI names slots below SP, which nobody has written (libgcc's __morestack, one instruction behind its start).
+UNSTORED = {
+    "x86_64": """push %rbp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -24
+        mov %rsp, %rbp => r7+16 [cfa-8] r6+0\n.cfi_def_cfa 6, 16\n.cfi_offset 6, -16
+        pop %rbp => r6+16 [cfa-8] [cfa-16]\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret => r7+8 [cfa-8] r6+0""",
+    "i386": """push %ebp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\n.cfi_offset 5, -12
+        mov %esp, %ebp => r4+8 [cfa-4] r5+0\n.cfi_def_cfa 5, 8\n.cfi_offset 5, -8
+        pop %ebp => r5+8 [cfa-4] [cfa-8]\n.cfi_def_cfa 4, 4\n.cfi_restore 5\nret => r4+4 [cfa-4] r5+0""",
+    "aarch64": """sub sp, sp, #16 => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -24
+        .cfi_offset 30, -32\nnop => r31+16 r30+0 r29+0\nadd sp, sp, #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29
+        .cfi_restore 30\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\n.cfi_offset 1, -24\n.cfi_offset 8, -32
+        nop => r2+16 r1+0 r8+0\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\n.cfi_restore 1\n.cfi_restore 8
+        ret => r2+0 r1+0 r8+0""",
+    "s390x": """aghi %r15, -160 => r15+160 r14+0 r11+0\n.cfi_def_cfa_offset 320\n.cfi_offset 14, -328
+        .cfi_offset 11, -336\nnopr => r15+320 r14+0 r11+0\naghi %r15, 160\n.cfi_def_cfa_offset 160
+        .cfi_restore 14\n.cfi_restore 11\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """sub sp, sp, #16 => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 16\n.cfi_offset 14, -20\n.cfi_offset BP, -24
+        nop => r13+16 r14+0 FP+0\nadd sp, sp, #16\n.cfi_def_cfa_offset 0\n.cfi_restore 14\n.cfi_restore BP
+        bx lr => r13+0 r14+0 FP+0""",
+}
+# SP is moved by a number that nobody knows, and CFI does not say so: it is empty, or its row goes on.
+UNSAID = {
+    "x86_64": """mov %rsp, %rax => r7+8 [cfa-8] r6+0\nand $-64, %rsp => r7+8 [cfa-8] r6+0\npush %rax => none
+        sub $56, %rsp => none\ncall leaf => none\nmov 56(%rsp), %rsp => none\nret => r7+8 [cfa-8] r6+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush %rbx => r7+8 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset 8\nmov %rsp, %rax\nand $-64, %rsp => r7+16 [cfa-8] r6+0\npush %rax => none
+        call leaf => none\nmov (%rsp), %rsp => none\npop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        ret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        mov $5, %ecx => r7+8 [cfa-8] r6+0\n1: push %rax => none\ndec %ecx => none\njne 1b => none
+        add $40, %rsp => none\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """mov x9, sp => r31+0 r30+0 r29+0\nand sp, x9, #-64 => r31+0 r30+0 r29+0\nnop => none
+        mov sp, x9 => none\nret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        str x19, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\nmov x9, sp
+        sub sp, sp, x0 => r31+16 r30+0 r29+0\nnop => none\nmov sp, x9 => none
+        ldr x19, [sp], #16 => r31+16 r30+0 r29+0\n.cfi_def_cfa_offset 0\nret => r31+0 r30+0 r29+0""",
+    "riscv": """mv t3, sp => r2+0 r1+0 r8+0\nandi sp, sp, -64 => r2+0 r1+0 r8+0\nnop => none\nmv sp, t3 => none
+        ret => r2+0 r1+0 r8+0""",
+    "s390x": """lgr %r1, %r15 => r15+160 r14+0 r11+0\nnill %r15, 0xffc0 => r15+160 r14+0 r11+0\nnopr => none
+        lgr %r15, %r1 => none\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """mov r12, sp => r13+0 r14+0 FP+0\nmov r3, sp\nbic r3, r3, #7\nmov sp, r3 => r13+0 r14+0 FP+0
+        nop => none\nmov sp, r12 => none\nbx lr => r13+0 r14+0 FP+0""",
+    "i386": """mov %esp, %eax => r4+4 [cfa-4] r5+0\nand $-64, %esp => r4+4 [cfa-4] r5+0\npush %eax => none
+        nop => none\nmov (%esp), %esp => none\nret => r4+4 [cfa-4] r5+0""",
+}
+# Empty CFI, and code of the function that no way leads to: it has the frame that it has in front of a jump which nobody
+# follows.
+UNSEEN = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\njmp *(%rdi) => r7+16 [cfa-8] r6+0\npop %rbx => none\nret => none
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush %rbx => r7+8 [cfa-8] r6+0
+        call 1f => r7+16 [cfa-8] r6+0\n1: addq $2f-1b, (%rsp) => r7+24 [cfa-8] r6+0\nret => r7+24 [cfa-8] r6+0
+        2: pop %rbx => none\nret => none\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        push %rbx => r7+8 [cfa-8] r6+0\nmov %rsp, %rax\nmov %ss, %ecx\npush %rcx\npush %rax\npushf
+        mov %cs, %ecx\npush %rcx\nlea 1f(%rip), %rcx\npush %rcx\niretq => r7+56 [cfa-8] r6+0\n1: pop %rbx => none
+        ret => none""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\njmp *(%edi) => r4+8 [cfa-4] r5+0\npop %ebx => none\nret => none""",
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\nldr x9, [x0] => r31+16 * r29+0\nbr x9 => r31+16 * r29+0
+        ldr x30, [sp], #16 => none\nret => none""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0\nLOAD t1, 0(a0)
+        jr t1 => r2+16 * r8+0\nLOAD ra, 8(sp) => none\naddi sp, sp, 16 => none\nret => none""",
+    "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160\nlg %r1, 0(%r2) => r15+320 * r11+0
+        br %r1 => r15+320 * r11+0\naghi %r15, 160 => none\nbr %r14 => none""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nldr r3, [r0] => r13+8 * FP+0\nbx r3 => r13+8 * FP+0
+        pop {r4, pc} => none""",
+}
+# x86: a call of what lies behind it is not only how code finds its address: a return may come to that.
+TWICE = {
+    "x86_64": """call 1f => r7+8 [cfa-8] r6+0\n1: nop => none\nret => r7+8 [cfa-8] r6+0""",
+    "i386": """call 1f => r4+4 [cfa-4] r5+0\n1: nop => none\nret => r4+4 [cfa-4] r5+0""",
+}
 CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
@@ -826,6 +896,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "SP moved if a flag is set": ONE_WAY_SP, "a frame taken off if a flag is set": ONE_WAY_POP,
          "flags that change, or do not": ONE_WAY_FLAGS,
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
+         "slots below SP that nobody has written": UNSTORED, "SP moved, and CFI does not say so": UNSAID,
+         "empty CFI where no way is seen": UNSEEN, "a call that is called again": TWICE,
          "FP overwritten": FP, "what is gone is moved": GONE,
          "a row begins where the CFA goes wrong": RESTORE}
 
