@@ -39,7 +39,8 @@ def is_there(abi, number, place):
         return True
     if what == "CPU" and has(text_of(path), name[4:].lower()):
         return True
-    return what == "file" or has(text_of(path), {"ABI": name, "CPU": cpu, "macro": macro}[what])
+    return what == "file" or has(text_of(path), {"ABI": name, "CPU": cpu, "macro": macro,
+                                                       "bits": name + "_ADDR_BITS"}[what])
 
 
 def judge(header):
@@ -55,7 +56,7 @@ def judge(header):
     for name in sorted(set(numbers) - set(known)):
         yield f"not ok {name}: {PAGE} lacks it: add its row to the table of ABIs first"
         for place in places:
-            if place[1] in ("ABI", "number") and not is_there((name, "", "", ""), numbers[name], place):
+            if place[1] in ("ABI", "bits", "number") and not is_there((name, "", "", ""), numbers[name], place):
                 yield f"not ok {name}: {place[0]} lacks it ({PAGE})"
     for name in sorted(set(numbers) & set(known)):
         lacks = [place[0].replace("*", known[name][2]) for place in places

@@ -37,11 +37,17 @@ static struct code_entry_point *find_starts(const struct lint *lint, const struc
     return list;
 }
 
+/* Who reads code, and what it reads. */
+struct reading {
+    struct lint *lint;
+    struct cfi *cfi;
+};
+
 /* A function of struct code_how: what is called is no start. */
 static void refute_start(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
                          const char *why)
 {
-    struct cfi *cfi = ctx;
+    struct cfi *cfi = ((struct reading *)ctx)->cfi;
     size_t i;
 
     (void)kind;
@@ -50,11 +56,25 @@ static void refute_start(void *ctx, uint64_t addr, enum code_kind kind, const st
         cfi->fdes[i].outermost = cfi->fdes[i].outermost && cfi->fdes[i].start != addr;
 }
 
+/* A function of struct code_how. */
+static void keep_region(void *ctx, const struct code_region *region)
+{
+    struct lint *lint = ((struct reading *)ctx)->lint;
+
+    lint->regions = grow(lint->regions, lint->num_regions, sizeof *lint->regions);
+    lint->regions[lint->num_regions++] = *region;
+}
+
 /* What the code says of CFI at SPANS; if FIND, as sfu-gen --find does. */
-static bool trust_code(const struct lint *lint, struct cfi *cfi, const struct cfi_spans *spans, bool find,
+static bool trust_code(struct lint *lint, struct cfi *cfi, const struct cfi_spans *spans, bool find,
                        struct code_report *report)
 {
-    struct code_how how = {.derive = find, .find = find, .entered = refute_start, .ctx = cfi};
+    struct reading reading = {lint, cfi};
+    struct code_how how = {.derive = find,
+                           .find = find,
+                           .entered = refute_start,
+                           .foreign = find ? NULL : keep_region,
+                           .ctx = &reading};
     struct code_entry_point *starts = NULL;
     bool good;
 
@@ -109,6 +129,7 @@ void lint_free(struct lint *lint)
     free(lint->frames);
     free(lint->cycles);
     filled_free(&lint->filled);
+    free(lint->regions);
     free(lint->objects);
     free(lint->findings);
     free(lint->spans.list);

@@ -12,6 +12,7 @@
 #define SFU_HOST_LINT_H
 
 #include "tables/compare.h"
+#include "code/modes.h"
 #include "common/filled.h"
 #include "common/map.h"
 
@@ -193,7 +194,9 @@ struct lint {
     Dwarf *dwarf;                    /* the names of objects are its own; or NULL */
     struct lint_function *functions; /* by address */
     size_t num_functions;
-    struct filled filled; /* what lies in code and is none */
+    struct filled filled;        /* what lies in code and is none */
+    struct code_region *regions; /* of code in other modes than the image's */
+    size_t num_regions;
     struct lint_object *objects;
     size_t num_objects;
     uint64_t code_bytes, covered_bytes, described;

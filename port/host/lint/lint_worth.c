@@ -360,6 +360,25 @@ static void reason_without_cfi(struct lint *lint, struct lint_function *f)
         set_reason(f, "no-cfi", "no CFI: assembly without .cfi_startproc, or -fno-asynchronous-unwind-tables");
 }
 
+/* The reason of code at PC that does not run in the image's mode; NULL: it does. */
+static const char *reason_by_mode(const struct lint *lint, uint64_t pc)
+{
+    size_t i;
+
+    for (i = 0; i < lint->num_regions; i++) {
+        const struct code_region *region = &lint->regions[i];
+
+        if (pc < region->start || pc >= region->end)
+            continue;
+        if (region->bits == 16)
+            return "16-bit code, which no table describes: a trace ends there";
+        return region->bits == 32
+                   ? "32-bit code in an image of 64 bits, which no table describes: a trace ends there"
+                   : "64-bit code in an image of 32 bits, which no table describes: a trace ends there";
+    }
+    return NULL;
+}
+
 /* The first PC of F that has no row. */
 static uint64_t first_bare(const struct lint *lint, const struct lint_function *f)
 {
@@ -379,13 +398,17 @@ static void find_reasons(struct lint *lint)
     for (i = 0; i < lint->num_functions; i++) {
         struct lint_function *f = &lint->functions[i];
         const struct cfi_span *span;
+        const char *mode;
         uint64_t pc;
 
         if (f->covered == f->bytes)
             continue;
         pc = first_bare(lint, f);
         span = cfi_span_at(&lint->spans, pc);
-        if (!lint->open)
+        mode = reason_by_mode(lint, pc);
+        if (mode != NULL)
+            set_reason(f, "other-mode", mode);
+        else if (!lint->open)
             set_reason(f, "no-tables", "the image has no tables that can be read");
         else if (span != NULL)
             reason_with_cfi(lint, f, span, pc);

@@ -54,6 +54,10 @@ def build(cpu, file, lines, *flags):
 # Functions whose CFI is true at each instruction: all of their code is to be confirmed. By the manuals of the CPUs.
 TRUE = {
     "x86_64": {
+        "undefined": """test %edi, %edi\njz 1f\nsub $24, %rsp\n.cfi_adjust_cfa_offset 24\nud2
+            .cfi_adjust_cfa_offset -24\n1: js 2f\nsub $24, %rsp\n.cfi_adjust_cfa_offset 24\nud1 3(%rax), %eax
+            .cfi_adjust_cfa_offset -24\n2: jc 3f\nsub $24, %rsp\n.cfi_adjust_cfa_offset 24\nud0 (%rax), %eax
+            .cfi_adjust_cfa_offset -24\n3: ret""",
         "push": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\npush $7\n.cfi_adjust_cfa_offset 8
             pushf\n.cfi_adjust_cfa_offset 8\npush (%rdi)\n.cfi_adjust_cfa_offset 8\nsub $24, %rsp
             .cfi_adjust_cfa_offset 24\nadd $24, %rsp\n.cfi_adjust_cfa_offset -24\npop (%rdi)

@@ -1106,7 +1106,7 @@ def test_worth():
         test("%s objects" % cpu, objects_of, cpu, "-g1")
         test("%s objects by symbols" % cpu, objects_of, cpu)
         test("%s filled up" % cpu, filled_up, cpu)
-    for function in (reasons_x86_64, reasons_aarch64, plt_reason, cold_reason, shadow_call_stacks):
+    for function in (reasons_x86_64, reasons_aarch64, plt_reason, cold_reason, mode_reasons, shadow_call_stacks):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1285,6 +1285,37 @@ void abort(void) { for (;;) h(0); }
     image = link("cold", [TC + "/x86_64/ld"], KEPT, [source + ".o", other + ".o"])
     found = reasons(image)
     must(found.get("f.cold") == "cold" and found.get("h") == "no-cfi" and "other" not in found, str(found))
+
+
+# What the first CPU runs in 32-bit code, and 16-bit code of another CPU, which ends by a far jump.
+MODES = """_start: mov $0x8000, %%esp\ncall called\nhlt\n.type called, @function\ncalled: ret
+.code16\n.type second, @function\nsecond: cli\nmov $0x7000, %%sp\ncall put\nmov %%cr0, %%eax\nor $1, %%al
+mov %%eax, %%cr0\nljmpl $8, $0x100000\n.type put, @function\nput: push %%ax\nint $0x10\npop %%ax\nret\n%s"""
+
+
+def mode_reasons():
+    """Code that does not run in the image's mode, beside the bits that the assembler was told; with tables of the rest
+    and without any."""
+    for cpu, more, wanted in (
+            ("i386", "", {"second": "16-bit code", "put": "16-bit code"}),
+            ("x86_64", ".code64\n.globl long\n.type long, @function\nlong: lea 0x8000(%rip), %rsp\ncall last\nhlt\n"
+             ".type last, @function\nlast: ret",
+             {"second": "16-bit code", "put": "16-bit code", "_start": "32-bit code in an image of 64 bits"})):
+        image = "%s/modes-%s" % (WORK, cpu)
+        text = MODES % more
+        if cpu == "x86_64":  # Multiboot 2: such an image begins in 32-bit code
+            text = ".balign 8\n.long 0xe85250d6, 0, 16, -(0xe85250d6 + 16)\n.code32\n" + text.replace(
+                "call called\nhlt", "mov $0xc0000080, %ecx\nrdmsr\nor $256, %eax\nwrmsr\nljmp $8, $long")
+        write(image + ".s", (".text\n.globl _start\n.type _start, @function\n" + text + "\n").encode())
+        run(TC + "/x86_64/as", *(["--32"] if cpu == "i386" else []), image + ".s", "-o", image + ".o")
+        run(TC + "/x86_64/ld", *(["-m", "elf_i386"] if cpu == "i386" else []), "-Ttext=0x100000", "-e", "_start",
+            image + ".o", "-o", image)
+        for tables in (False, True):
+            if tables:
+                gen("-q", "--find", "--append=" + image, image)
+            found = {f["function"]: f["why"].split(",")[0] for f in lint(image)["without_rows"]
+                     if f["reason"] == "other-mode"}
+            must(found == wanted, "%s: %s" % (cpu, found))
 
 
 # ---- options ----

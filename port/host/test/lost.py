@@ -302,7 +302,8 @@ def traps(target, linker, pattern):
     command = ["clang-16", "--target=" + target, "-O1", "-fsanitize=undefined", "-fno-sanitize=null,alignment",
                "-fsanitize-trap=all", "-ffreestanding", "-c", WORK + "/traps.c", "-o", WORK + "/traps.o"]
     run(*command)
-    run(linker, "-e", "add", "-Ttext=0x100000", WORK + "/traps.o", "-o", WORK + "/traps")
+    emulation = ["-melf_i386"] if target.startswith("i386") else []
+    run(linker, *emulation, "-e", "add", "-Ttext=0x100000", WORK + "/traps.o", "-o", WORK + "/traps")
     symbols = sorted((int(at, 16), name) for at, name in re.findall(
         r"(?m)^([0-9a-f]+) T (\w+)$", run("nm", WORK + "/traps")[0].decode()))
     run(linker.replace("-ld", "-objcopy") if "-" in linker else "objcopy", "-O", "binary", "-j", ".text",
@@ -324,7 +325,8 @@ def single_traps(compiler, flags, source, pattern, text):
     tools = compiler[0][:-3] if compiler[0].endswith("-gcc") else {
         "--target=aarch64-linux-gnu": "aarch64-linux-gnu-", "--target=thumbv7m-none-eabi": "arm-none-eabi-",
         }.get(compiler[-1], "")
-    emulation = ["-melf32lriscv"] if "-mabi=ilp32" in flags else []
+    emulation = ["-melf32lriscv"] if "-mabi=ilp32" in flags else \
+        ["-melf_i386"] if "-m32" in flags or "i386" in compiler[-1] else []
     run(tools + "ld", *emulation, "-e", "f", "-Ttext=0x100000", WORK + "/trap.o", "-o", WORK + "/trap")
     run(tools + "objcopy", "-O", "binary", "-j", ".text", WORK + "/trap", WORK + "/trap.bin")
     write(WORK + "/traps.stack", bytes(64))
@@ -345,6 +347,8 @@ SINGLE = [
      rb"..[\x30-\x3f]\xd4",
      "brk #0x8000 to #0x83ff: KCFI: a call of a function of another type"),
     ("builtin x86_64", ["gcc"], [], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
+    ("builtin i386", ["gcc"], ["-m32"], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
+    ("builtin i386 by clang", ["clang-16", "--target=i386-linux-gnu"], [], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
     ("builtin aarch64", ["aarch64-linux-gnu-gcc"], [], BUILTIN, rb"\x00\x7d\x20\xd4", "brk #1000: " + NO_REASON),
     ("builtin RISC-V", ["riscv64-unknown-elf-gcc"], [], BUILTIN, rb"\x02\x90",
      "ebreak: a breakpoint, or __builtin_trap()"),
@@ -438,6 +442,7 @@ def main():
     test("SP outside of all memory", outside_memory, program)
     test("tail calls", tail_calls)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
+    test("traps i386", traps, "i386-linux-gnu", "ld", rb"\x0f\xb9[\x00\x40]")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")
     for name, *arguments in SINGLE:
         test("trap: " + name, single_traps, *arguments)
