@@ -305,8 +305,8 @@ static void system_word(uint32_t word, struct code_fact *fact)
 {
     if ((word & 0xfffff01f) == 0xd503201f)
         hint(word, fact);
-    else if ((word & 0xfffff0ff) == 0xd50040bf) /* msr SPSel: another SP */
-        code_forget(fact, SP);
+    else if ((word & 0xfffff0ff) == 0xd50040bf || (word & 0xffffffe0) == 0xd5184200) /* msr SPSel: another SP */
+        code_replace(fact, SP);
     else if ((word & 0xfff8ffe0) == 0xd5384020 && rd(word) != SP) /* mrs xN, elr_el1 to elr_el3 */
         code_add(fact, CODE_SET, rd(word), 0, CODE_PC, 0);
     else if ((word & 0xffffffe0) == 0xd5384100 && rd(word) != SP) /* mrs xN, sp_el0 */

@@ -988,11 +988,11 @@ static int64_t long_distance(uint32_t word)
                 25);
 }
 
-/* The mode may become another one, or the registers of another one may be written. */
-static void forget_mode(struct code_fact *fact)
+/* The mode may become another one, or the registers of another one may be written. BY_NUMBER: who writes a mode's
+ * number means that mode, and not the one that the code is in. */
+static void forget_mode(struct code_fact *fact, bool by_number)
 {
-    code_forget(fact, SP);
-    code_forget(fact, LR);
+    code_add(fact, CODE_FORGET, SP, LR, 0, by_number);
     code_forget(fact, CODE_OTHER_SP);
     code_forget(fact, CODE_STATUS);
 }
@@ -1028,10 +1028,12 @@ static void change_status(struct code_fact *fact, uint32_t word)
     }
     if (special == 8) /* msp: who sets it is on it */
         code_replace(fact, SP);
-    else if (special == 9 || special == 0x14 || special == 0x18) /* psp, control, sp_ns */
+    else if ((word & 0xff) == 0x14) /* control: SP is the other one */
+        code_add(fact, CODE_FORGET, SP, SP, 0, CODE_BANKED);
+    else if (special == 9 || special == 0x14 || special == 0x18) /* psp, control_ns, sp_ns */
         code_forget(fact, SP);
     else if (field(word, 5, 1) || ((word & 0xff) == 0 && field(word, 8, 1))) /* of a mode; cpsr_c */
-        forget_mode(fact);
+        forget_mode(fact, false);
 }
 
 /* Branches on a condition, and what the CPU is told. */
@@ -1056,6 +1058,7 @@ static void control(struct code_fact *fact, const struct instruction *i)
         ;
     } else if (op == 0x3d) { /* subs pc, lr; eret */
         fact->flow = CODE_RESUME;
+        set(fact, CODE_TARGET, reg_at(word, 16), -(int64_t)(word & 0xff));
     } else if (op == 0x3e || op == 0x3f) { /* mrs */
         code_replace(fact, reg_at(word, 8));
     } else if ((word & 0xfff0f000) == 0xf7f0a000) { /* udf */
@@ -1363,7 +1366,7 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
         if (!(which & 1))
             result_in(fact, reg_at(word, 12));
         else if (field(word, 9, 1) || (which == 1 && field(word, 16, 1))) /* of a mode; cpsr_c */
-            forget_mode(fact);
+            forget_mode(fact, false);
         else if (which == 3)
             code_forget(fact, CODE_STATUS);
         break;
@@ -1457,7 +1460,7 @@ static bool compute_special(struct code_fact *fact, uint32_t word)
         return false;
     fact->flags = op == 18 && field(word, 16, 4) != 0;
     if (op == 18 && field(word, 16, 1)) /* msr cpsr_c */
-        forget_mode(fact);
+        forget_mode(fact, true);
     else if (op == 22)
         code_forget(fact, CODE_STATUS);
     return true;

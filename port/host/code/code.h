@@ -100,6 +100,9 @@ enum {
 /* Modes of ARM that exceptions are handled in. */
 enum { CODE_MODE_SVC = 0x13, CODE_MODE_SYS = 0x1f };
 
+/* K of CODE_FORGET. */
+enum { CODE_BANKED = 2 };
+
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
     CODE_SET,    /* REG = BASE + K */
@@ -119,7 +122,8 @@ enum code_do {
                     other or, of x86, as CODE_STATUS says; REG: they get another value */
     CODE_STRIDE, /* x86: REG moves by K bytes, as often as LAST says, or, CODE_NONE, once, as CODE_STATUS says */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
-    CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are */
+    CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are; CODE_BANKED: by what
+                  * another stack has, whatever they were */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
     CODE_SIGN,   /* REG is signed */
     CODE_AUTH,   /* REG is freed of its signature */

@@ -218,6 +218,16 @@ static void note_return(struct trial *t, const struct code_state *state, const s
         t->ends->returns_ill = true;
 }
 
+/* ARM: whether an instruction that returns from an exception, behind which STATE holds, goes on in front of where a
+ * caller would, as behind an interrupt or an abort, or there, as behind svc. No compiler's function returns so to a
+ * caller. */
+static bool takes_up(const struct code_cpu *cpu, const struct code_state *state)
+{
+    const struct code_value *to = &state->reg[CODE_TARGET];
+
+    return cpu->banked && to->base == BASE_RETURN && to->k <= 0;
+}
+
 /* What goes on in a program, at what a register has, does so for the one that has called the system, or begins another
  * one: a way on which the PC and SP are not those of the entry is no proof against it. */
 static void note_resume(struct trial *t, const struct code_state *state, const struct code_fact *fact)
@@ -231,6 +241,7 @@ static void note_resume(struct trial *t, const struct code_state *state, const s
     }
     /* Of s390x's old PSW nothing is known. */
     t->ends->hands_back |= well && t->called && t->code->cpu->old_psw == 0;
+    t->ends->takes_up |= t->called && takes_up(t->code->cpu, state);
     t->ends->resumes = true;
     t->ends->resumes_ill |= !well;
 }
@@ -1577,6 +1588,8 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
     const char *why;
 
     if (ends->exits && (unit->says_nothing || is_kind(code, unit->start, CODE_SYSCALL)))
+        return true;
+    if (ends->takes_up)
         return true;
     if (ends->hands_back && !ends->resumes_ill)
         return false;

@@ -12,6 +12,7 @@ struct code_ends {
     bool returns_ill; /* otherwise */
     bool resumes;     /* what was interrupted */
     bool resumes_ill; /* with SP or the PC in another place than the CPU has left them */
+    bool takes_up;    /* ARM: RESUMES, of one that was called: as no compiler's function goes back to a caller */
     bool hands_back;  /* RESUMES, of one that was called: where the caller goes on, with SP as that knows it */
     bool exits;       /* x86_64: by sysretq, to a program that is not seen to have come here */
     bool tail_calls;  /* a function goes on in its place */

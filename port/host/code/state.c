@@ -1099,7 +1099,7 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
-            state->reg[i] = state_unknown;
+            state->reg[i] = op->k == CODE_BANKED && i == cpu->sp ? gone : state_unknown;
         break;
     case CODE_ALIGN:
         round_down(cpu, state, op->reg);
@@ -1314,6 +1314,9 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
         case CODE_FORGET:
             if (op->reg <= reg && op->last >= reg)
                 result = op->k != 0;
+            break;
+        case CODE_MODE: /* which has an SP and an LR of its own */
+            result |= reg != cpu->fp;
             break;
         case CODE_LOAD:
         case CODE_LOADS:

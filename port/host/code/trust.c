@@ -1258,6 +1258,8 @@ static void find_interrupt(const struct code_cpu *cpu, struct code_unit *unit)
 {
     bool begins = unit->function && unit->resumes && !unit->resumes_otherwise;
 
+    if (cpu->banked) /* what was interrupted has an SP of its own */
+        return;
     if (!unit->trap && begins && (unit->resumed == cpu->sp_at_entry || unit->resumed == 0)) {
         unit->trap = unit->dirty = true;
         unit->error = unit->resumed == 0;

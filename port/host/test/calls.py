@@ -382,6 +382,51 @@ MSP = {"thumb": """ldr r0, [r0] => r13+0 r14+0 FP+0\nldr r0, [r0]\nmsr msp, r0\n
     .cfi_endproc\n.type h, %function\nh: .cfi_startproc
     msr psp, r0 => r13+0 r14+0 FP+0\nmovs r0, #2\nmsr control, r0\nisb\npush {r4, lr}\nbl leaf\nb . => none"""}
 
+# SP is that of another mode from an instruction on, whatever CFI says. What comes back to the first mode has its frame
+# where the code returns by it. Interrupts are switched off by a register, which may be in the same mode.
+BANKED = {
+    "aarch64": """stp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16
+        .cfi_offset 30, -8\nmsr spsel, #0 => r31+16 [cfa-8] [cfa-16]\nbl leaf => none\nmsr spsel, #1 => none
+        ldp x29, x30, [sp], #16 => r31+16 [cfa-8] [cfa-16]\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30
+        ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        stp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16
+        .cfi_offset 30, -8\nmsr spsel, x0 => r31+16 [cfa-8] [cfa-16]\nbl leaf => none\nb . => none""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        cps #0x12 => r13+8 [cfa-4] FP+0
+        bl leaf => none\ncps #0x13 => none\npop {r4, pc}\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8
+        .cfi_offset 14, -4\nmsr cpsr_c, #0xd2 => r13+8 [cfa-4] FP+0\nmov sp, r0 => none\nmsr cpsr_c, #0xd3
+        bl leaf => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\npush {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8
+        .cfi_offset 14, -4\nmsr cpsr_c, #0xd2 => r13+8 [cfa-4] FP+0\nbl leaf => none\nb . => none\n.cfi_endproc
+        .type i, %function\ni: .cfi_startproc\npush {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8
+        .cfi_offset 14, -4\nmsr cpsr_c, r0 => r13+8 [cfa-4] FP+0\nbl leaf => r13+8 [cfa-4] FP+0\nb .""",
+    "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        msr psp, r0 => r13+8 [cfa-4] FP+0\nmovs r3, #2\nmsr control, r3\nisb => none\nbl leaf => none\nb . => none"""}
+
+# CFI says nothing, and the code shows that it is wrong where SP moves by a number. Where the code moves SP by what it
+# does not know, or nobody sees who comes there, that CFI is no witness.
+DISPROVED = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\nsub %rdi, %rsp => r7+16 [cfa-8] r6+0\ncall leaf => none
+        add %rdi, %rsp => none\npop %rbx => none\nret""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\nsub %eax, %esp => r4+8 [cfa-4] r5+0\ncall leaf => none
+        add %eax, %esp => none\npop %ebx => none\nret""",
+    "aarch64": """stp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\nsub sp, sp, x1 => r31+16 r30+0 r29+0\nbl leaf => none
+        add sp, sp, x1 => none\nldp x29, x30, [sp], #16 => none\nret\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nstp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0
+        adr x30, 1f => r31+16 r30+0 r29+0\nb leaf => r31+16 [cfa-8] r29+0
+        1: ldp x29, x30, [sp], #16 => none\nret""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0
+        sub sp, sp, a0 => r2+16 r1+0 r8+0
+        jal leaf => none\nadd sp, sp, a0 => none\nLOAD ra, 8(sp) => none\naddi sp, sp, 16 => none\nret""",
+    "s390x": """stmg %r6, %r15, 48(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160 => r15+160 r14+0 r11+0
+        sgr %r15, %r2 => r15+320 r14+0 r11+0
+        brasl %r14, leaf => none\nagr %r15, %r2 => none\nlmg %r6, %r14, 208(%r15) => none\nbr %r14""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nsub sp, sp, r0 => r13+8 r14+0 FP+0\nbl leaf => none
+        add sp, sp, r0 => none\npop {r4, pc} => none""",
+    "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\nsub sp, sp, r0 => r13+8 r14+0 FP+0\nbl leaf => none
+        add sp, sp, r0 => none\npop {r4, pc} => none"""}
+
 # A function whose CFI says nothing begins on a stack whose address is a number: what it calls returns to it, and behind
 # it is nobody.
 NUMBERED = {
@@ -889,6 +934,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
+         "the stack of another mode": BANKED, "CFI that says nothing, disproved": DISPROVED,
          "another stack by a number": NUMBERED, "the caller's frame taken off": CALLERS,
          "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,

@@ -1421,6 +1421,9 @@ UNCALLED = {
                 "plain": "stp x0, x30, [sp, #-16]!\nbl handler\nb common"},
     "arm": {"handler": "bx lr", "common": "pop {r0, r1}\nrfeia sp!", "plain": "push {r0, r1}\nbl handler\nb common",
             "returns": "push {r0, lr}\nbl handler\npop {r0, lr}\nsubs pc, lr, #4",
+            "irq": "sub lr, lr, #4\npush {r0-r3, r12, lr}\nbl handler\nldm sp!, {r0-r3, r12, pc}^",
+            "abort": "sub lr, lr, #8\npush {r0-r3, r12, lr}\nbl handler\npop {r0-r3, r12, lr}\nmovs pc, lr",
+            "svc": "push {r0-r3, r12, lr}\nbl handler\nldm sp!, {r0-r3, r12, pc}^",
             "modes": "msr cpsr_c, r5\nmov r5, sp\nmsr cpsr_c, r7\nbl handler\n1: b 1b"},
 }
 
@@ -1432,6 +1435,15 @@ def naked_image(cpu, functions, described):
         lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":", around % text,
                   ".size %s, . - %s" % (name, name)]
     return build(cpu, "%s/naked-%s-%d" % (WORK, cpu, described), lines)
+
+
+def not_as_called(image, names, *options):
+    """ARM: none of NAMES has the rows of what is called."""
+    gen("-q", "--address=0", "-o", image + ".tables", *options, image)
+    for name in names:
+        at = addresses_of(image)[name]
+        rows = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 4))[0].split()[2:]
+        must(not rows, "%s: %s" % (name, rows))
 
 
 def naked(cpu):
@@ -1447,6 +1459,8 @@ def naked(cpu):
             rows, where = table(cpu, image, *options), addresses(cpu, image)
             for name in set(functions) - {"handler"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
+        elif cpu == "arm":
+            not_as_called(image, set(functions) - {"handler", "modes"}, *options)
     for name in wanted: # and so it is where it is named
         said = gen("--size", "--entry=%s:%s" % (name, wanted[name]), naked_image(cpu, functions, True))[1]
         must("is not used" not in said, said)
@@ -1471,7 +1485,8 @@ def naked_system():
 PROLOGUES = {"x86_64": {"plain": 8, "failed": 8, "common": 8, "enter": 8},
              "i386": {"plain": 4, "failed": 4, "common": 32, "enter": 4},
              "aarch64": {"plain": 16, "common": -16}, "s390x": {"plain": 304, "common": -304},
-             "riscv64": {"plain": 32, "swaps": 32, "common": -32}, "arm": {"plain": 8, "common": -8, "returns": 8}}
+             "riscv64": {"plain": 32, "swaps": 32, "common": -32},
+             "arm": {"plain": 8, "common": -8, "returns": 8, "svc": 24}}
 PROLOGUES["riscv32"] = {name: k // 2 for name, k in PROLOGUES["riscv64"].items()}
 
 
@@ -1494,6 +1509,8 @@ def naked_with_prologue(cpu):
             rows, where = table(cpu, image), addresses(cpu, image)
             for name in set(PROLOGUES[cpu]) - {"common", "enter"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
+        elif cpu == "arm":
+            not_as_called(image, {"returns", "svc"})
     image = naked_image(cpu, texts, True)
     for name, kind in wanted.items(): # who names them is heard
         said = gen("--size", "--entry=%s:%s" % (name, kind), image)[1]
