@@ -337,6 +337,15 @@ static void unmask(uintptr_t before)
 #endif
 }
 
+/* Tells who sees his first trace end at SP what to do, if no memory is known there. */
+static void say_memory(sfu_addr sp)
+{
+    if (started.panic.own.find_stack != find_part || part_at(sp).high != 0)
+        return;
+    sfu_print_number(&started.panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
+    sfu_print_text(&started.panic, "; if it is one, call sfu_panic_memory\n");
+}
+
 int sfu_link_print(const void *data, const struct sfu_registers *top)
 {
     uintptr_t before = 0;
@@ -348,6 +357,8 @@ int sfu_link_print(const void *data, const struct sfu_registers *top)
     masked = mask(&before);
     started.top = top->sp;
     code = sfu_panic_print(&started.panic, top);
+    if (code == SFU_E_STACK)
+        say_memory(started.panic.walk.frame.regs.sp);
     if (masked)
         unmask(before);
     return code;

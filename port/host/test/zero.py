@@ -58,6 +58,7 @@ HANDLERS = [["broken [interrupted]", "kernel_main", START], ["leaf [interrupted]
             ["prologue [interrupted]", *OUTER], ["prologue [interrupted]", *OUTER],
             ["leaf [interrupted]", "prologue", *OUTER], ["prologue [interrupted]", *OUTER]]
 HANDLER = ["panic", "handle", ENTRY]
+ELSEWHERE = ["elsewhere", *PANIC[-2:]]
 # A leaf function is interrupted in a handler that has interrupted one.
 NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
 
@@ -178,6 +179,18 @@ def described():
     must(len(re.findall(r"^addr2line -Cfipe described\.elf 0x", text, re.M)) == 2, text)
 
 
+def elsewhere():
+    """Of a stack that is not in the image's memory the kernel has to say where it lies: the trace tells so."""
+    image = WORK + "/elsewhere.elf"
+    run(LINK, *LD.split(), "-T", script("elsewhere.ld", ("", "")), *compile_all(["-O2", "-DELSEWHERE"]), "-o", image)
+    first, rest = boot(QEMU, image).split("panic\n", 1)
+    must(traces(first) == [(ELSEWHERE[:1], -17), (ELSEWHERE, 1)], first)
+    must(re.findall("^no stack is known at 0x[0-9a-f]+; (.*)$", first, re.M) == ["if it is one, call sfu_panic_memory"],
+         first)
+    expect("panic\n" + rest, "", True)
+    must("no stack" not in rest, rest)
+
+
 def last_fault():
     """A new PSW is a constant that the code copies, and the entry that it names never returns."""
     image = WORK + "/last.elf"
@@ -240,6 +253,7 @@ def main():
                  [level, "-DNEST_STACK=stack_below"])
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
+    test(CPU + ": a stack elsewhere", elsewhere)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):
         test(CPU + ": what entries save is proven", saved_for_sure)

@@ -138,6 +138,24 @@ step int interrupted(int n)
     return sink;
 }
 
+#ifdef ELSEWHERE
+/* A stack in memory that is not the image's: a copy of this one. */
+step void elsewhere(void);
+step void elsewhere(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    char *far = (char *)((uintptr_t)&sink + 0x100000);
+    int i;
+
+    for (i = 0; i < 1024; i++)
+        far[i] = *((const volatile char *)(uintptr_t)here.sp + i);
+    here.sp = (sfu_addr)(uintptr_t)far;
+    sfu_link_print(sfu_link_data, &here);
+    sfu_panic_memory(far, far + 1024);
+    sfu_link_print(sfu_link_data, &here);
+}
+#endif
+
 #ifdef PROGRAMS
 void run_program(void);
 void finish(void);
@@ -155,6 +173,9 @@ void kernel_main(void)
     machine_init();
     if (start() != SFU_OK)
         say("no tables\n");
+#ifdef ELSEWHERE
+    elsewhere();
+#endif
     sink += recurse(3);
     sink += broken(3);
     sink += interrupted(3);
