@@ -5,8 +5,8 @@ CHECK += static abis
 
 # The core and the printer. The ports turn numbers into pointers by their nature, which analysis cannot follow.
 .PHONY: suite-static static-tools
-suite-static:
-	@test/tools/toolchain/install.sh lint
+suite-static: build/tools/sfu-gen.txt.h build/tools/sfu-lint.txt.h build/tools/sfu-trace.txt.h
+	@test/tools/toolchain/install.sh lint tools clang
 	@test/run.sh static test/static/static.sh sfu.c $(wildcard port/print/sfu_*.c) \
 	    port/kernel/sfu_kernel.c port/symbols/sfu_symbols.c
 

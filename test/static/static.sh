@@ -105,6 +105,10 @@ for file; do
     try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
         --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
+# gcc builds the tools, so what clang says of them is asked here.
+# shellcheck disable=SC2046,SC2086  # words
+try 'clang, the tools' clang $flags $hosted -Iport/fast -DSFU_ZYDIS -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
+    -Wcast-align -Wstrict-prototypes -fsyntax-only $(find port/host -name '*.c' ! -path '*/test/*')
 # shellcheck disable=SC2046  # words
 try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
 try 'clang-format' test/static/layout.sh check

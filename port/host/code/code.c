@@ -554,7 +554,8 @@ struct run {
 };
 
 /* The place at PC, read if it was not yet. Its number is returned; OUTSIDE if PC is not in the unit. */
-enum { OUTSIDE = UINT32_MAX };
+static const uint32_t OUTSIDE = UINT32_MAX;
+
 static uint32_t place_at(struct run *r, uint64_t pc, bool *is_new)
 {
     const struct code *code = r->code;
@@ -1020,13 +1021,13 @@ static void keep_unwritten(struct code *code, struct code_state *state, const st
 static void take_thunk(const struct code *code, struct code_state *state, uint64_t target, uint64_t next)
 {
     const struct code_cpu *cpu = code->cpu;
-    struct code_fact state_load, back;
-    const struct code_op *op = &state_load.op[0];
+    struct code_fact load, back;
+    const struct code_op *op = &load.op[0];
 
-    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &state_load) || state_load.num != 1 ||
-        state_load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
-        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + state_load.size, &back) ||
-        back.flow != CODE_RETURN || back.odd)
+    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &load) || load.num != 1 ||
+        load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
+        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + load.size, &back) || back.flow != CODE_RETURN ||
+        back.odd)
         return;
     state->reg[op->reg] = (struct code_value){state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
     index_drop(state, op->reg);

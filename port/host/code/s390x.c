@@ -841,7 +841,7 @@ static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t p
     int64_t imm = word(p + 2);
     uint32_t bits = (uint32_t)imm;
 
-    switch (p[0] << 4 | low(p[1])) {
+    switch ((unsigned)p[0] << 4 | low(p[1])) {
     case 0xc00:
         code_add(fact, CODE_NUMBER, reg, 0, 0, (int64_t)(pc + (uint64_t)(2 * imm)));
         return true;
@@ -1304,7 +1304,7 @@ static bool flow_of_6(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     uint64_t target = pc + (uint64_t)(2 * word(p + 2));
 
-    switch (p[0] << 4 | low(p[1])) {
+    switch ((unsigned)p[0] << 4 | low(p[1])) {
     case 0xc04: /* brcl */
         branch(fact, high(p[1]), target);
         fact->checks = checks(high(p[1]));

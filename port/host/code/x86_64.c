@@ -66,11 +66,11 @@ struct decoder {
 /* Gives all registers, and their parts, the number of the one that they are in. */
 static void name_registers(struct decoder *d)
 {
-    const int first = d->mode->first, last = d->mode->last;
+    const int first = (int)d->mode->first, last = (int)d->mode->last;
     int reg, all;
 
     for (reg = 1; reg <= ZYDIS_REGISTER_MAX_VALUE; reg++) {
-        all = ZydisRegisterGetLargestEnclosing(d->mode->machine, (ZydisRegister)reg);
+        all = (int)ZydisRegisterGetLargestEnclosing(d->mode->machine, (ZydisRegister)reg);
         if (all < first || all > last)
             continue;
         d->number[reg] = (uint8_t)(d->mode->number[all - first] + 1);

@@ -13,7 +13,7 @@ enum { HEADER_SIZE = 28, FLAG_SORTED = 1 };
 static bool find_next(const struct sfu_section *s, uint64_t *at)
 {
     for (*at = s->end; *at < (uint64_t)s->end + 8 && *at + HEADER_SIZE <= s->size; ++*at)
-        if (load_number(s->bytes + *at, 2, s->big) == abi_tables_magic(s->abi))
+        if (load_number(s->bytes + *at, 2, s->big) == abi_tables_magic((uint8_t)s->abi))
             return true;
     return false;
 }
