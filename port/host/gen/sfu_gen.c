@@ -1118,6 +1118,27 @@ static void add_saved(void *ctx, const struct code_saved *found)
     saved[num_saved++] = *found;
 }
 
+/* Says so if the image is entered in a section that does not count as code, such as `.section .boot, "a"` makes:
+ * nothing in it is read. */
+static void say_unread_entry(const struct image *image)
+{
+    const uint64_t entry = code_linked_at(image, image->header.e_entry);
+    size_t i;
+
+    if (image->bare || image->header.e_type != ET_EXEC)
+        return;
+    for (i = 0; i < image->num_sections; i++) {
+        const struct section *s = &image->sections[i];
+
+        if (s->flags & SHF_ALLOC && !(s->flags & SHF_EXECINSTR) && s->type == SHT_PROGBITS && entry >= s->addr &&
+            entry - s->addr < s->size)
+            report_note("%s: its entry, 0x%" PRIx64
+                        ", is in section %s, which does not count as code: nothing in it "
+                        "gets rows; in assembly, write `.section %s, \"ax\"`",
+                        image->file, entry, printable(s->name), printable(s->name));
+    }
+}
+
 /* What the machine code says beside the CFI, or where there is none. */
 static void read_machine_code(struct input *in)
 {
@@ -1127,6 +1148,7 @@ static void read_machine_code(struct input *in)
         &in->kept,      add_correction, say_entered, options.json && options.derive ? add_saved : NULL,
         say_foreign,    &in->image};
 
+    say_unread_entry(&in->image);
     if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))
         fail("%s", points.error);
     how.entries = points.list;

@@ -2113,6 +2113,16 @@ def returns_if(cpu, text):
     must(run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:], text)
 
 
+def unread_entry():
+    """An entry in a section that is no code is named; in one that is, it is not."""
+    for flags, known in ((', "a"', False), (', "ax"', True), (', "aw"', False)):
+        lines = [".section .boot" + flags, ".globl _start", "_start: call f", "hlt", ".text", ".type f, %function",
+                 "f: push %rbx", "pop %rbx", "ret"]
+        image = build("x86_64", WORK + "/entry", lines, "--section-start=.boot=0x300000")
+        said = gen("--find", "--address=0x500000", "-o", image + ".tables", image)[1]
+        must(("0x300000, is in section .boot, which does not count as code" in said) != known, flags + ": " + said)
+
+
 # The last instructions of 32-bit code, and what they lead to, whose label is no symbol.
 FAR = {
     "ljmp": ("ljmp $8, $.Lfar", "call called\nhlt", True),
@@ -2898,6 +2908,7 @@ def test_trust():
     for cpu, texts in RETURNS_IF.items():
         for text in texts:
             test("%s calls that come back on a condition: %s" % (cpu, text.split("\n")[-1]), returns_if, cpu, text)
+    test("an entry in a section that is no code", unread_entry)
     test("x86_64 far jumps of 32-bit code", far_jumps)
     for name in OTHER_MODES:
         test("code of other modes: " + name, other_modes, name)
