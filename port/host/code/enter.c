@@ -228,6 +228,23 @@ static bool takes_up(const struct code_cpu *cpu, const struct code_state *state)
     return cpu->banked && to->base == BASE_RETURN && to->k <= 0;
 }
 
+/* ARM: whether FACT, behind which STATE holds, loads where it goes on from the stack, and from above what the code has
+ * put there: the CPU or another piece of an exception's entry has. */
+static bool loads_above(const struct trial *t, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+    bool above = sp->k > highest_sp(t), moves = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        moves |= fact->op[i].what == CODE_SET && fact->op[i].reg == cpu->sp;
+    for (i = 0; i < fact->num && !moves; i++)
+        above |= fact->op[i].what == CODE_LOAD && fact->op[i].reg == CODE_PC && fact->op[i].base == cpu->sp &&
+                 sp->k + fact->op[i].k >= highest_sp(t);
+    return cpu->banked && sp->base == BASE_CFA && above;
+}
+
 /* What goes on in a program, at what a register has, does so for the one that has called the system, or begins another
  * one: a way on which the PC and SP are not those of the entry is no proof against it. */
 static void note_resume(struct trial *t, const struct code_state *state, const struct code_fact *fact)
@@ -242,6 +259,7 @@ static void note_resume(struct trial *t, const struct code_state *state, const s
     /* Of s390x's old PSW nothing is known. */
     t->ends->hands_back |= well && t->called && t->code->cpu->old_psw == 0;
     t->ends->takes_up |= t->called && takes_up(t->code->cpu, state);
+    t->ends->takes |= t->called && loads_above(t, state, fact);
     t->ends->resumes = true;
     t->ends->resumes_ill |= !well;
 }
@@ -1593,8 +1611,9 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
         return true;
     if (ends->hands_back && !ends->resumes_ill)
         return false;
-    return ends->resumes && (unit->says_nothing || ends->takes || is_kind(code, unit->start, CODE_TRAP) ||
-                             kind_of(code, unit->start, &why) != CODE_KINDS);
+    return ends->resumes &&
+           (unit->says_nothing || ends->takes || (code->cpu->banked && ends->begins_mode) ||
+            is_kind(code, unit->start, CODE_TRAP) || kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 
 /* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's

@@ -1424,6 +1424,9 @@ UNCALLED = {
             "irq": "sub lr, lr, #4\npush {r0-r3, r12, lr}\nbl handler\nldm sp!, {r0-r3, r12, pc}^",
             "abort": "sub lr, lr, #8\npush {r0-r3, r12, lr}\nbl handler\npop {r0-r3, r12, lr}\nmovs pc, lr",
             "svc": "push {r0-r3, r12, lr}\nbl handler\nldm sp!, {r0-r3, r12, pc}^",
+            "stays": "push {r0, r1}\nbl handler\npop {r0, r1}\nrfeia sp",
+            "chain": "push {r4, r5}\nbl handler\npop {r4, r5}\nldm sp!, {r0-r3, r12, pc}^",
+            "saved": "srsdb sp!, #0x13\npush {r0, r1}\nbl handler\npop {r0, r1}\nrfeia sp!",
             "modes": "msr cpsr_c, r5\nmov r5, sp\nmsr cpsr_c, r7\nbl handler\n1: b 1b"},
 }
 
@@ -1486,7 +1489,7 @@ PROLOGUES = {"x86_64": {"plain": 8, "failed": 8, "common": 8, "enter": 8},
              "i386": {"plain": 4, "failed": 4, "common": 32, "enter": 4},
              "aarch64": {"plain": 16, "common": -16}, "s390x": {"plain": 304, "common": -304},
              "riscv64": {"plain": 32, "swaps": 32, "common": -32},
-             "arm": {"plain": 8, "common": -8, "returns": 8, "svc": 24}}
+             "arm": {"plain": 8, "common": -8, "returns": 8, "svc": 24, "stays": 8, "chain": 8, "saved": 8}}
 PROLOGUES["riscv32"] = {name: k // 2 for name, k in PROLOGUES["riscv64"].items()}
 
 
@@ -1510,7 +1513,7 @@ def naked_with_prologue(cpu):
             for name in set(PROLOGUES[cpu]) - {"common", "enter"}: # the row of a call is nowhere
                 must(rows.get(where[name], ("none",))[0] not in ("sp+0", "sp+8", "sp+160"), "%s: %s" % (name, rows))
         elif cpu == "arm":
-            not_as_called(image, {"returns", "svc"})
+            not_as_called(image, {"plain", "returns", "svc", "stays", "chain", "saved"})
     image = naked_image(cpu, texts, True)
     for name, kind in wanted.items(): # who names them is heard
         said = gen("--size", "--entry=%s:%s" % (name, kind), image)[1]
