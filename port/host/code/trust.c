@@ -346,6 +346,7 @@ struct trust {
     struct stored stored;
     const struct cfi_row
         *unmoved;    /* it does not follow SP, which the code has moved by a number that is not known */
+    bool moves;      /* an instruction in front, and not who comes to the unit, may have moved SP so */
     uint64_t detour; /* where the last detour begins that was met, as of enum code_detour, or 0 */
     const struct cfi_row *counted; /* the first row that begins at one; or NULL */
     struct code_report own;        /* of this entry */
@@ -741,9 +742,13 @@ static bool moves_sp(const struct code_cpu *cpu, const struct code_fact *fact)
 static bool is_left_behind(const struct trust *t, const struct code_fact *fact, const struct code_state *state,
                            const struct cfi_row *row)
 {
+    const struct code_edge *edge = code_edge_to_start(t->unit);
+    /* Jumps that leave a return address in its register are calls of the unit, from frames of several sizes. */
+    const bool called = t->cpu->link && !t->moves && edge != NULL && !edge->bare;
+
     return state->reg[t->cpu->sp].base == BASE_ALIGNED && state->caller == CALLER_KNOWN &&
            row->cfa.control == rule_of(t->cpu->sp, 0, false).control && fact->flow != CODE_RETURN &&
-           (t->unit->says_nothing || t->unmoved == row);
+           ((t->unit->says_nothing && !called) || t->unmoved == row);
 }
 
 /* Why ROW, which is the CFI's at the instruction of FACT, and which J has judged in front of it, is wrong; or NULL.
@@ -787,8 +792,10 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     t->doubtful |= begins_other_way(t, pc, state, row, &j);
     why = refute(t, pc, fact, state, row, &j);
     note_stored(t, row, &j);
-    if (j.cfa == CONFIRMED && moves_sp(t->cpu, fact))
-        t->unmoved = row;
+    if (moves_sp(t->cpu, fact)) {
+        t->moves = true;
+        t->unmoved = j.cfa == CONFIRMED ? row : t->unmoved;
+    }
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + fact->size;
     count_judged(&t->own, &j, fact->size);

@@ -427,6 +427,20 @@ DISPROVED = {
     "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\nsub sp, sp, r0 => r13+8 r14+0 FP+0\nbl leaf => none
         add sp, sp, r0 => none\npop {r4, pc} => none"""}
 
+# What jumps that leave a return address call from frames of two sizes (clang's calls of what never returns).
+JUMPED = {
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        mov lr, pc => r13+8 [cfa-4] FP+0\nb last => r13+8 [cfa-4] FP+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush {r4, r5, r6, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 16
+        .cfi_offset 14, -4\nmov lr, pc => r13+16 [cfa-4] FP+0\nb last => r13+16 [cfa-4] FP+0\n.cfi_endproc
+        .type last, %function\nlast: .cfi_startproc\nudf #0 => r13+0 r14+0 FP+0""",
+    "aarch64": """stp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -8
+        .cfi_offset 29, -16\nadr x30, last => r31+16 [cfa-8] [cfa-16]\nb last => r31+16 [cfa-8] [cfa-16]\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nstp x29, x30, [sp, #-32]! => r31+0 r30+0 r29+0
+        .cfi_def_cfa_offset 32\n.cfi_offset 30, -24\n.cfi_offset 29, -32\nadr x30, last => r31+32 [cfa-24] [cfa-32]
+        b last => r31+32 [cfa-24] [cfa-32]\n.cfi_endproc
+        .type last, %function\nlast: .cfi_startproc\nudf #0 => r31+0 r30+0 r29+0"""}
+
 # A function whose CFI says nothing begins on a stack whose address is a number: what it calls returns to it, and behind
 # it is nobody.
 NUMBERED = {
@@ -935,6 +949,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
          "the stack of another mode": BANKED, "CFI that says nothing, disproved": DISPROVED,
+         "a jump that is a call": JUMPED,
          "another stack by a number": NUMBERED, "the caller's frame taken off": CALLERS,
          "a jump out of the frame": LEFT,
          "a jump to where CFI says": LOADED, "a jump to another place": MISLOADED, "a context that is entered": RESUMED,
