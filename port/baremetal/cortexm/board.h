@@ -29,14 +29,23 @@ static inline volatile uint32_t *board_register(uint32_t address)
 #define SYSTICK_RELOAD  board_register(0xe000e014)
 #define SYSTICK_NOW     board_register(0xe000e018)
 
+/* Assembly between these two runs on a stack that nobody has called from: a trace from there ends there. Only a
+ * compiler that writes CFI opens the function's. */
+#ifdef __GCC_HAVE_DWARF2_CFI_ASM
+#define BOARD_ON_NEW_STACK ".cfi_remember_state\n\t.cfi_undefined lr\n\t"
+#define BOARD_ON_OLD_STACK "\n\t.cfi_restore_state"
+#else
+#define BOARD_ON_NEW_STACK ""
+#define BOARD_ON_OLD_STACK ""
+#endif
+
 /* Goes on in TASK, on the process stack, whose high end is STACK_END. */
 static inline void board_run(void (*task)(void), uint8_t *stack_end)
 {
     __asm__ volatile("msr psp, %0\n\t"
                      "movs r0, #2\n\t"
-                     "msr control, r0\n\t"
-                     "isb\n\t"
-                     "bx %1"
+                     "msr control, r0\n\t" BOARD_ON_NEW_STACK "isb\n\t"
+                     "bx %1" BOARD_ON_OLD_STACK
                      :
                      : "r"(stack_end), "r"(task)
                      : "r0", "memory");

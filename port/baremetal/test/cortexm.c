@@ -278,10 +278,9 @@ static void enter_task(void (*function)(void), uintptr_t ra, uint32_t top)
 {
     __asm__ volatile("msr psp, %0\n\t"
                      "movs r0, #2\n\t"
-                     "msr control, r0\n\t"
-                     "isb\n\t"
+                     "msr control, r0\n\t" BOARD_ON_NEW_STACK "isb\n\t"
                      "mov lr, %1\n\t"
-                     "bx %2"
+                     "bx %2" BOARD_ON_OLD_STACK
                      :
                      : "l"(top), "l"(ra), "l"(function)
                      : "r0", "lr", "memory");
