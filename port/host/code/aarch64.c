@@ -333,6 +333,8 @@ static void branch_by_register(uint32_t word, struct code_fact *fact)
     case 1: /* blr */
     case 9:
         fact->flow = CODE_CALL;
+        if (rn(word) != SP)
+            code_add(fact, CODE_SET, CODE_TARGET, 0, rn(word), 0);
         break;
     case 2: /* ret, retaa, retab */
         fact->flow = CODE_RETURN;

@@ -642,9 +642,8 @@ static void exchange(struct code_fact *fact, const struct instruction *i, uint8_
     if (calls) {
         fact->flow = CODE_CALL;
         fact->flags = true;
-        return;
-    }
-    fact->flow = CODE_AWAY;
+    } else
+        fact->flow = CODE_AWAY;
     set(fact, CODE_TARGET, rm, 0);
 }
 

@@ -1522,11 +1522,38 @@ static void leaves(struct run *r, const struct code_state *state)
     index_forget_twins(&r->away[r->num_away++]);
 }
 
+/* Whether FACT takes CODE_TARGET from a register. */
+static bool sets_target(const struct code_fact *fact)
+{
+    unsigned i = 0;
+
+    while (i < fact->num && (fact->op[i].what != CODE_SET || fact->op[i].reg != CODE_TARGET))
+        i++;
+    return i < fact->num;
+}
+
+/* A call by a register goes where that is known to point, as it does where code may be far away (-mcmodel=large,
+ * -mlong-calls). In the middle of its own unit is nothing that discover() has read for it: that is not followed. */
+static void find_callee(const struct run *r, const struct code_value *target, struct code_fact *fact)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    const uint64_t addr = (uint64_t)target->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX) & ~(uint64_t)cpu->mode;
+    const struct code_unit *callee;
+
+    if (fact->flow != CODE_CALL || fact->target != 0 || fact->link != 0 || target->base != BASE_NUMBER ||
+        !sets_target(fact))
+        return;
+    callee = code_unit_at(r->code, addr);
+    if (callee != NULL && (callee != r->unit || (callee->function && callee->start == addr)))
+        fact->target = addr;
+}
+
 /* A target that the instruction in front has is where the PC goes only if no other way leads in between. */
 static void be_sure(const struct run *r, const struct code_state *state, struct code_fact *fact)
 {
     const struct code_value *target = &state->reg[CODE_TARGET];
 
+    find_callee(r, target, fact);
     if (!fact->by_register ||
         (target->base == BASE_NUMBER && target->k == state_wrapped(r->code->cpu, (int64_t)fact->target)))
         return;

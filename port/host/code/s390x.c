@@ -1173,9 +1173,11 @@ static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     case 0x05:
     case 0x0c:
     case 0x0d:
-        if (second != 0)
+        if (second != 0) {
+            if (p[0] != 0x0c)
+                code_add(fact, CODE_SET, CODE_TARGET, 0, (uint8_t)second, 0);
             call(fact, first, 0);
-        else
+        } else
             code_add(fact, CODE_NUMBER, (uint8_t)first, 0, 0, (int64_t)pc + 2);
         return true;
     case 0x0a: /* svc */

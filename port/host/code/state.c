@@ -1424,6 +1424,8 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         state->reg[cpu->ra] = gone;
     else
         state->reg[CODE_STATUS] = state_same_value(&state->reg[CODE_STATUS], &downwards) ? state_unknown : upwards;
+    state->reg[CODE_TARGET] = state_unknown;
+    index_drop(state, CODE_TARGET);
     state->has_called = true;
     state->compared.num = 0;
     index_drop_places(state);

@@ -781,6 +781,8 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
         go(fact, CODE_CALL, target);
         if (far)
             forget_all(d, fact);
+        else if (!direct && whole(d, &d->op[0]) != CODE_NONE)
+            code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, &d->op[0]), 0);
         return true;
     case ZYDIS_MNEMONIC_JMP:
         go(fact, direct ? CODE_JUMP : far ? CODE_STOP : CODE_AWAY, target);

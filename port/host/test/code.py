@@ -1767,6 +1767,57 @@ def goes_back(cpu):
             must(rows == by_cfi and "interrupt" not in said, "%s: %s: %s" % (text, rows, said))
 
 
+# A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
+FAR_CALLS = {
+    "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
+    "i386": ("mov $leave, %eax\ncall *%eax", "mov 4(%esp), %esp\npop %eax\niret"),
+    "aarch64": ("adr x1, leave\nblr x1", "ldp x1, x2, [x0]\nmsr elr_el1, x1\nmov sp, x2\neret"),
+    "riscv64": ("lla t1, leave\njalr t1", "ld t0, 0(a0)\ncsrw sepc, t0\nld sp, 8(a0)\nsret"),
+    "riscv32": ("lla t1, leave\njalr t1", "lw t0, 0(a0)\ncsrw sepc, t0\nlw sp, 8(a0)\nsret"),
+    "arm": ("ldr r3, =leave\nblx r3", "mov sp, r0\npop {r0}\nrfeia sp!"),
+    "thumb": ("ldr r3, =leave + 1\nblx r3", "mov sp, r0\n1: b 1b"),
+    "s390x": ("larl %r1, leave\nbasr %r14, %r1", "lgr %r15, %r2\nlpswe 0(%r15)")}
+
+
+def far_calls(cpu):
+    """What a register calls whose number is known is called, as it is where code may be far away (-mcmodel=large)."""
+    call, text = FAR_CALLS[cpu]
+    ra, row = {"x86_64": ("rip", "r7+8 [cfa-8]"), "i386": ("eip", "r4+4 [cfa-4]"), "aarch64": ("x30", "r31+0 r30+0"),
+               "arm": ("lr", "r13+0 r14+0"), "thumb": ("lr", "r13+0 r14+0"), "s390x": ("r14", "r15+160 r14+0")}.get(
+                   cpu, ("ra", "r2+0 r1+0"))
+    image = build(cpu, "%s/far-calls-%s" % (WORK, cpu), [
+        ".text", ".globl _start", "_start: .cfi_startproc", ".cfi_undefined " + ra, call, "1: %s 1b" % (
+            {"x86_64": "jmp", "i386": "jmp"}.get(cpu, "b" if cpu == "aarch64" or cpu in ARM else "j")), ".cfi_endproc",
+        ".ltorg" if cpu in ("aarch64", *ARM) else "", ".balign 16", "leave: " + text], "-Ttext=0xc0100000")
+    said = gen("-v", "--find", "--address=0", "-o", image + ".tables", image)[1]
+    at = addresses_of(image)["leave"]
+    rows = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:4]
+    must(" ".join(rows) == row and "leave (" not in said, "%s: %s" % (rows, said))
+
+
+# What a register has that is called by it: one of two addresses; one in the middle of the function, which nothing else
+# leads to; one that is not in the image. What is behind the call has the function's frame.
+UNSURE_CALLS = {
+    "of two": "lea leave(%rip), %rax\ntest %edi, %edi\nje .Lcall\nlea stays(%rip), %rax\n.Lcall: ",
+    "its own": "lea .Linner(%rip), %rax\n",
+    "far away": "movabs $0x7fff00001000, %rax\n"}
+
+
+def unsure_calls(text):
+    """A call by a register that has no address of a function, or several of them, is a call of any function."""
+    image = build("x86_64", "%s/unsure-calls-%s" % (WORK, text.split()[-1]), [
+        ".text", ".globl _start", "_start: .cfi_startproc", ".cfi_undefined rip", "call caller", "1: jmp 1b",
+        ".cfi_endproc", ".type caller, @function", "caller: push %rbx", UNSURE_CALLS[text] + "call *%rax",
+        "mov %eax, %edi", ".set length, . - caller", "pop %rbx", "ret", ".Linner: mov $3, %eax", "cmp %edi, %eax",
+        "je .Lback", "inc %eax", ".Lback: ret", ".size caller, . - caller", ".balign 16", "leave: mov %rdi, %rsp",
+        "pop %rax", "iretq", ".type stays, @function", "stays: mov %edi, %eax", "ret", ".size stays, . - stays"])
+    said = gen("-v", "--find", "--address=0", "-o", image + ".tables", image)[1]
+    at = addresses_of(image)
+    rows = run(OUT + "/rows", image + ".tables", hex(at["caller"] + 1), hex(at["caller"] + at["length"]))[0]
+    must([row.split()[2:4] for row in rows.splitlines()] == [["r7+16", "[cfa-8]"]] and "caller+" not in said,
+         "%s: %s" % (rows, said))
+
+
 def short_vectors():
     """Functions have taken the place of the last of aarch64's vectors: they are none, whatever their addresses."""
     text = "sub sp, sp, #16\n.cfi_def_cfa_offset 16\n%sadd sp, sp, #16\n.cfi_def_cfa_offset 0\nret" % ("nop\n" * 32)
@@ -2896,6 +2947,10 @@ def test_trust():
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in GOES_BACK:
         test("%s functions that return as from an interrupt" % cpu, goes_back, cpu)
+    for cpu in FAR_CALLS:
+        test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
+    for text in UNSURE_CALLS:
+        test("a call by a register whose number is no function: %s" % text, unsure_calls, text)
     test("aarch64 functions behind short vectors", short_vectors)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
