@@ -152,6 +152,13 @@ static bool is_changed(const struct code_cpu *cpu, const struct sfu_rule *rule)
     return rule->control & RULE_REGISTER && cpu->changed >> (rule->control >> RULE_NUMBER) & 1;
 }
 
+static bool by_sp_or_fp(const struct code_cpu *cpu, const struct sfu_rule *rule)
+{
+    const uint32_t reg = rule->control >> RULE_NUMBER;
+
+    return rule->control & RULE_REGISTER && (reg == cpu->sp || reg == cpu->fp);
+}
+
 /* Whether VALUE is known, and another one than what the function was entered with. What lies near SP, or is an entry of
  * a table, may be anything. */
 static bool is_other(const struct code_value *value)
@@ -192,9 +199,9 @@ static enum verdict judge_cfa(const struct code_cpu *cpu, const struct view *v, 
 
     if (confirmed && is_at(&held, BASE_CFA, 0, false))
         return CONFIRMED;
-    /* A register that callees may change is soon another one, and CFI knows better what SP is, as behind a loop that
-     * touches each page of a large frame; unless CFI counts from such a register, too. */
-    if (find_cfa(cpu, v->held, &fixed->cfa) && (!is_changed(cpu, &fixed->cfa) || is_changed(cpu, &row->cfa)))
+    /* A register that callees may change is soon another one, and CFI knows better what SP or FP is, as behind a loop
+     * that touches each page of a large frame. */
+    if (find_cfa(cpu, v->held, &fixed->cfa) && (!is_changed(cpu, &fixed->cfa) || !by_sp_or_fp(cpu, &row->cfa)))
         return CORRECTED;
     fixed->cfa = row->cfa;
     return confirmed ? CONFIRMED : is_other(&cfa) && cfa.base != BASE_ALIGNED ? REFUTED : SILENT;

@@ -805,6 +805,17 @@ ALIGNED = {
         call leaf => [r5-4] [cfa-4] [r5+0]\nmov -4(%ebp), %ecx => [r5-4] [cfa-4] [r5+0]\n.cfi_def_cfa 1, 0
         leave => r1+0 [cfa-4] [r5+0]\n.cfi_restore 5\nlea -4(%ecx), %esp => r1+0 [cfa-4] r5+0\n.cfi_def_cfa 4, 4
         ret => r4+4 [cfa-4] r5+0""",
+    # gcc 12, of matmul_r8_avx512f: CFI counts from the register that the CFA was saved from, and not from the one that
+    # gets it back.
+    "x86_64": """push %r13 => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nlea 16(%rsp), %r13 => r7+16 [cfa-8] r6+0
+        .cfi_def_cfa 13, 0\nand $-64, %rsp => r13+0 [cfa-8] r6+0\npush -8(%r13) => r13+0 [cfa-8] r6+0
+        push %rbp => r13+0 [cfa-8] r6+0\nmov %rsp, %rbp => r13+0 [cfa-8] *\n.cfi_escape 0x10, 0x6, 0x2, 0x76, 0x0
+        push %r15 => r13+0 [cfa-8] [r6+0]\npush %r13 => r13+0 [cfa-8] [r6+0]\n.cfi_escape 0xf, 0x3, 0x76, 0x70, 0x6
+        mov %rsi, %r13 => [r6-16] [cfa-8] [r6+0]\nsub $24, %rsp => [r6-16] [cfa-8] [r6+0]
+        call leaf => [r6-16] [cfa-8] [r6+0]\nlea -16(%rbp), %rsp => [r6-16] [cfa-8] [r6+0]
+        pop %r11 => [r6-16] [cfa-8] [r6+0]\n.cfi_def_cfa 13, 0\npop %r15 => r11+0 [cfa-8] [r6+0]
+        pop %rbp => r11+0 [cfa-8] [r6+0]\nlea -16(%r11), %rsp => r11+0 [cfa-8] r6+0\n.cfi_def_cfa 7, 16
+        .cfi_restore 6\npop %r13 => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
 }
 # Flags decide whether an instruction moves SP, or overwrites FP or RA: what is right behind it for one way is wrong for
 # the other, and CFI, which has one row for both, is wrong for one of them. Where one way ends, what it did counts no

@@ -31,10 +31,11 @@ class Code:
         self.returns = [addr for addr in self.returns if {addr - 1, addr} <= inside and addr not in self.traps]
 
     def names(self, lookup, files=False):
-        """Functions at a link-time address, the outermost first."""
+        """Functions at a link-time address, the outermost first; with FILES, with their lines where there are any: of
+        inline assembly at the top of a file addr2line knows the file alone."""
         if lookup not in self.known:
             self.known[lookup] = self.lines.at(lookup)
-        return ["%s (%s)" % (name, os.path.basename(line)) if files else name
+        return ["%s (%s)" % (name, os.path.basename(line)) if files and not line.endswith(":?") else name
                 for name, line in reversed(self.known[lookup]) if name != "??"]
 
 
