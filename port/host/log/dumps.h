@@ -17,6 +17,17 @@ struct named_address {
     bool is_return;      /* it is that of the instruction behind a call */
 };
 
+enum { DUMPS_HALVES = 64 /* lines that wait */, DUMPS_HALVES_SIZE = 32 /* bytes of a line */ };
+
+/* How the numbers of four digits in a dump are written. */
+enum halves { HALVES_UNKNOWN, HALVES_BYTES /* in the order of memory */, HALVES_NUMBERS /* of 16 bits */ };
+
+/* A line of them that came before this was known. */
+struct half_line {
+    uint64_t addr;
+    uint8_t size, bytes[DUMPS_HALVES_SIZE]; /* as they are written */
+};
+
 struct dumps {
     const struct formats *formats;
     uint8_t abi;   /* enum sfu_abi of the program; 0: none of sfu's */
@@ -62,7 +73,10 @@ struct dumps {
     bool hex_index,
         moved_index; /* "regs[a]" has come, whose numbers are hexadecimal; the first is not x0 of RISC-V */
     struct levels levels;
-    bool chosen_sp;           /* SP is that of one of these */
+    bool chosen_sp; /* SP is that of one of these */
+    enum halves halves;
+    unsigned num_halves; /* lines of numbers of four digits whose order is not known: the first ones wait */
+    struct half_line half[DUMPS_HALVES];
     uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
     bool has_pair;
     char *joined; /* an array that goes on over lines, as one line; to be freed */

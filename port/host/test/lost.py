@@ -296,6 +296,14 @@ REASONS = {"add": "an addition that overflows", "mul": "a multiplication that ov
            "nowhere": "__builtin_unreachable() has been reached"}
 
 
+def trap_log(target, pc):
+    """Registers alone."""
+    form = {"x86_64": "RIP: %016x RSP: 0000000000008000 RBP: 0000000000000000", "i386": "EIP: %08x ESP: 00008000",
+            "aarch6": "elr: %016x sp: 0000000000008000 x30: 0000000000100004"}[
+                target.split("-")[0][:6]]
+    return form % pc + "\n"
+
+
 def traps(target, linker, pattern):
     """The reason of each trap that clang has put behind a check: what was checked is known from the source."""
     write(WORK + "/traps.c", TRAPS.encode())
@@ -316,6 +324,9 @@ def traps(target, linker, pattern):
         out = run(TRACE, "--memory=%s/traps.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % (at + found[0]),
                   WORK + "/traps")[0].decode()
         must("        trap: %s\n" % REASONS[name] in out, "%s: %s" % (name, out))
+        log = trap_log(target, at + found[0])
+        out = run(TRACE, WORK + "/traps", stdin=log.encode())[0].decode()
+        must("        trap: %s\n" % REASONS[name] in out and "no words of the stack" in out, "%s: %s" % (name, out))
 
 
 def single_traps(compiler, flags, source, pattern, text):
@@ -398,6 +409,15 @@ def failures():
         must(("        trap: %s" % text in out) if text else "trap:" not in out, out)
 
 
+def trap_behind_call():
+    """A PC in a log may be a return address: a trap behind that call has not been reached."""
+    write(WORK + "/behind.s", b" .globl f, trap\nf: call g\ntrap: ud2\n nop\ng: nop\nlast: ud2\n")
+    run("gcc", "-nostdlib", "-no-pie", "-static", "-Wl,-ef,-Ttext=0x100000", WORK + "/behind.s", "-o", WORK + "/behind")
+    for pc, is_trap in ((0x100005, False), (0x100009, True)):
+        out = run(TRACE, WORK + "/behind", stdin=b"RIP: %016x RSP: 0000000000008000\n" % pc)[0].decode()
+        must("no words of the stack" in out and ("trap: ud2" in out) == is_trap, out)
+
+
 # ---- work in proportion to a file ----
 
 def instructions(*arguments, stdin=b"", status=0):
@@ -447,6 +467,7 @@ def main():
     for name, *arguments in SINGLE:
         test("trap: " + name, single_traps, *arguments)
     test("functions of checks", failures)
+    test("a trap behind a call", trap_behind_call)
     test("colours", coloured, program)
     test("names that a terminal would obey", hostile_names)
     test("notes that overlap", in_proportion, "notes", overlapping_notes)

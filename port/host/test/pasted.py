@@ -437,6 +437,15 @@ def fill(s, lines):
                 text = s.memory[at:at + size].hex(" ")
                 yield (octets[1].format(a=s.sp + at) + text[:3 * size // 2 - 1] + (octets[3] or " ") +
                        text[3 * size // 2:])
+        elif line.startswith("@halves"):
+            # Two bytes each: in the order of memory, or numbers of 16 bits; behind them the bytes as characters.
+            kind, _, form = line.partition(" ")
+            for at in range(0, len(s.memory), 16):
+                row = s.memory[at:at + 16]
+                halves = [row[n:n + 2] if "16" not in kind or s.cpu == "s390x" else row[n:n + 2][::-1]
+                          for n in range(0, 16, 2)]
+                yield form.format(a=s.sp + at, o=at) + " ".join(half.hex() for half in halves) + (
+                    "" if "bare" in kind else "  " + "".join(chr(c) if 32 <= c < 127 else "." for c in row))
         elif each_equal is not None:
             words, each = s.words(), int(each_equal[2])
             for at in range(0, len(words), each):

@@ -146,7 +146,7 @@ static void place_frame(struct filter *f, const struct log_line *line)
     if (f->main == NULL && image == NULL && f->options->images.num > 0)
         return; /* has been said */
     by_name = image == NULL && line->name != NULL && place_by_name(f, line);
-    if (!by_name)
+    if (!by_name && !out_exception_return(&f->out, &f->options->images, line->pc))
         out_place(&f->out, &f->options->images, lookup);
     if (images_name(&f->options->images, image, lookup - (image != NULL ? image->slide : 0), &found) &&
         failure_reason(found.name) != NULL)
@@ -375,6 +375,37 @@ static uint64_t dump_slide(const struct filter *f)
                                            : f->options->slide;
 }
 
+/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
+static bool is_return_address(const struct filter *f, uint64_t addr)
+{
+    const struct trace_images *images = &f->options->images;
+    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
+    struct trace_call call;
+
+    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
+           call_before(image, addr - image->slide, &call) &&
+           (!call.direct || images_at(images, call.target + image->slide) != NULL);
+}
+
+/* Why the instruction at the PC traps, if it does. Nothing is said behind a call: the PC may be a return address, and
+ * compilers put a trap behind a call that does not return. */
+static void say_reason(struct filter *f, uint64_t pc)
+{
+    const struct trace_image *image = images_at(&f->options->images, pc);
+    struct trace_space space;
+    const char *reason;
+
+    if (image == NULL || image->image.abi == 0 || (abi_is_arm(image->image.abi) && (pc & 1) != 0) ||
+        is_return_address(f, pc))
+        return;
+    trace_space_init(&space, f->options, f->dumps.abi != 0 ? f->dumps.abi : image->image.abi);
+    space.read = log_dump_read;
+    space.ctx = &f->dumps.dump;
+    reason = trap_reason(&space, pc);
+    if (reason != NULL)
+        out_line(&f->out, "        trap: %s", reason);
+}
+
 /* A register that is an address of code, and what is there. */
 static void name_register(struct filter *f, const char *name, uint64_t value, bool is_return)
 {
@@ -383,7 +414,42 @@ static void name_register(struct filter *f, const char *name, uint64_t value, bo
     if (is_return && (value < NULL_PAGE || images_at(&f->options->images, addr - 1) == NULL))
         return;
     out_line(&f->out, "    %s 0x%" PRIx64, name, value);
+    if (out_exception_return(&f->out, &f->options->images, value))
+        return;
     out_place(&f->out, &f->options->images, addr - is_return);
+    if (!is_return)
+        say_reason(f, value);
+}
+
+/* Registers that the CPU pushed lie at the SP that NAME says; the log has its words, or not. */
+static void say_not_pushed(struct filter *f, const char *name, uint64_t addr)
+{
+    struct log_dump *d = &f->dumps.dump;
+    uint8_t byte;
+
+    log_dump_sort(d);
+    if (!log_dump_read(d, addr, &byte, 1))
+        out_line(&f->out,
+                 "        no trace: the log has no words of the stack from %s (0x%" PRIx64 ") on: print them", name,
+                 addr);
+    else if (!d->has_pc || !d->has_ra)
+        out_line(&f->out,
+                 "        no trace: the log has no %s, which tells whether the CPU has pushed registers at %s "
+                 "(0x%" PRIx64 "): print it",
+                 d->has_pc ? "LR" : "PC", name, addr);
+    else
+        out_line(&f->out,
+                 "        no trace: LR and PC of the log are not in the words at %s (0x%" PRIx64
+                 "), where the CPU pushes registers: print SP, or %s as it was when the handler began",
+                 name, addr, name);
+}
+
+static void say_halves(struct filter *f)
+{
+    out_line(&f->out,
+             "        no trace: the log does not say whether its numbers of four digits are bytes in the order of "
+             "memory, or numbers of 16 bits: print bytes, or words of %u digits",
+             2 * f->dumps.word);
 }
 
 /* The log has no SP, though it may have those of a Cortex-M, at which the CPU has pushed registers. */
@@ -391,10 +457,10 @@ static void say_no_sp(struct filter *f)
 {
     const struct dumps *d = &f->dumps;
 
-    if (d->dump.has_psp || d->has_msp)
-        out_line(&f->out,
-                 "        no trace: the log has no words of the stack from %s (0x%" PRIx64 ") on: print them",
-                 d->dump.has_psp ? "PSP" : "MSP", d->dump.has_psp ? d->dump.psp : d->msp);
+    if (d->num_halves > 0)
+        say_halves(f);
+    else if (d->dump.has_psp || d->has_msp)
+        say_not_pushed(f, d->dump.has_psp ? "PSP" : "MSP", d->dump.has_psp ? d->dump.psp : d->msp);
     else if (levels_any(&d->levels) && levels_in_use(&d->levels) != NO_LEVEL)
         out_line(&f->out, "        no trace: the log has no SP_EL%u, which was in use, as SPSR says: print SP_EL%u",
                  levels_in_use(&d->levels), levels_in_use(&d->levels));
@@ -432,6 +498,8 @@ static void say_lacking(struct filter *f)
         out_line(&f->out, "        stacks of this CPU are not unwound: names alone");
     else if (!d->dump.has_sp)
         say_no_sp(f);
+    else if (d->dump.num_words == 0 && d->num_halves > 0)
+        say_halves(f);
     else if (d->dump.num_words == 0 && d->bare > 1)
         out_line(
             &f->out,
@@ -568,18 +636,6 @@ static void say_dump(struct filter *f)
     set_log_slide(f, before);
 }
 
-/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
-static bool is_return_address(const struct filter *f, uint64_t addr)
-{
-    const struct trace_images *images = &f->options->images;
-    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
-    struct trace_call call;
-
-    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
-           call_before(image, addr - image->slide, &call) &&
-           (!call.direct || images_at(images, call.target + image->slide) != NULL);
-}
-
 /* A PC that is all that a log has of registers, and lies in the code. In the frame of a caller it is a return
  * address. */
 static void name_lone_pc(struct filter *f)
@@ -634,8 +690,11 @@ static bool name_address(struct filter *f, const struct named_address *named)
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);
+        if (!named->is_return && f->dumps.dump.has_pc && named->addr == f->dumps.dump.pc)
+            say_reason(f, named->addr);
     } else if (!f->dumps.list) {
-        out_line(&f->out, "    0x%" PRIx64 ": in no image", named->addr);
+        out_line(&f->out, "    0x%" PRIx64 ": %s", named->addr,
+                 is_exception_return(&f->options->images, named->addr) ? EXCEPTION_RETURN : "in no image");
     }
     if (f->main != NULL)
         set_log_slide(f, before);

@@ -4,6 +4,7 @@
 #include "trace_out.h"
 #include "common/report.h"
 #include "images/symbols.h"
+#include "machine/space.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -67,6 +68,23 @@ void out_nowhere(const struct trace_out *out, uint64_t lookup)
         out_line(out, "        no code: a null pointer has been called");
     else
         out_line(out, "        in no image");
+}
+
+bool is_exception_return(const struct trace_images *images, uint64_t pc)
+{
+    struct function_name symbol;
+
+    return images->num > 0 && cortexm_is_return(images->list[0]->image.abi, pc) && (pc & 2) == 0 &&
+           images_at(images, pc) == NULL && !images_name(images, NULL, pc, &symbol);
+}
+
+bool out_exception_return(const struct trace_out *out, const struct trace_images *images, uint64_t pc)
+{
+    const bool is = is_exception_return(images, pc);
+
+    if (is)
+        out_line(out, "        %s", EXCEPTION_RETURN);
+    return is;
 }
 
 void out_place(const struct trace_out *out, const struct trace_images *images, uint64_t lookup)

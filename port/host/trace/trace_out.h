@@ -36,6 +36,13 @@ void out_size(const struct trace_out *out, const struct trace_images *images, ui
 /* Says that run-time address LOOKUP lies in no image. No slide makes another address of a null pointer. */
 void out_nowhere(const struct trace_out *out, uint64_t lookup);
 
+/* Whether PC is no address of code, but what a Cortex-M puts into LR when an exception begins, with or without bit 0.
+ * The second one says so if it is. */
+#define EXCEPTION_RETURN                                                                                           \
+    "an exception return (EXC_RETURN), by which the handler of an exception goes back to what was interrupted"
+bool is_exception_return(const struct trace_images *images, uint64_t pc);
+bool out_exception_return(const struct trace_out *out, const struct trace_images *images, uint64_t pc);
+
 /* Prints the functions that were called at return address RA, and have left by tail calls before the function at PC was
  * entered, if there are any: link-time addresses of IMAGE. */
 void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint64_t ra, uint64_t pc);

@@ -404,7 +404,7 @@ static void print_frame(const struct trace_walk *w)
                  w->space->abi == SFU_S390X ? ", of user mode perhaps" : " of the kernel, but in user mode");
     else if (image == NULL && found.name == NULL && f->regs.pc_kind == SFU_PC_RETURN && lookup < NULL_PAGE)
         out_line(w->out, "        no code"); /* what lies where the caller's address should: nobody has called it */
-    else
+    else if (!out_exception_return(w->out, w->space->images, f->regs.pc))
         out_place(w->out, w->space->images, lookup);
     reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
     if (reason == NULL)
