@@ -550,6 +550,8 @@ struct run {
     struct seed *seeds;
     size_t num_seeds;
     uint64_t searches; /* how many there were for what shows that callees do not pop */
+    uint64_t *unread;  /* behind calls that did not seem to come back: by a way it was seen that they do */
+    size_t num_unread;
     const struct code_watch *watch;
 };
 
@@ -699,6 +701,9 @@ static void discover(struct run *r)
         discover_at(r, r->unit->start, true);
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
         discover_at(r, edge->target, true);
+    for (i = 0; i < r->num_unread; i++)
+        if (r->index[r->unread[i] - r->unit->start] == 0)
+            discover_at(r, r->unread[i], false);
     while (r->num_work > 0) {
         const struct place *place = &r->places[r->work[--r->num_work]];
         struct code_fact fact = place->fact;
@@ -1966,14 +1971,18 @@ static bool step_in_fork(struct run *r, struct fork *f, struct code_fact *fact, 
     return f->in_yes || f->in_no;
 }
 
-/* Whether nothing was read at NEXT, because the instruction in front, a call of the unit itself, did not seem to come
- * back, and now does: by the way it was seen what the unit takes off the stack. Then the unit is read anew: in one more
- * round, or, if nothing but an end of the unit was still to come, because it has changed. */
+/* Whether nothing was read at NEXT, because the call in front did not seem to come back, and now does: of what it calls
+ * by a register, or of the unit itself, a way has shown what it takes off the stack. Then NEXT is read in one more
+ * round or, if GIVE, when the unit, which has changed, is run again. */
 static bool is_unread(struct run *r, uint64_t next, bool give)
 {
     if (r->index[next - r->unit->start] != 0)
         return false;
-    r->found_jumps |= !give;
+    if (!give) {
+        r->unread = grow(r->unread, r->num_unread, sizeof *r->unread);
+        r->unread[r->num_unread++] = next;
+        r->found_jumps = true;
+    }
     return true;
 }
 
@@ -2299,6 +2308,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
         free(r->jumps[i].targets);
     free(r->jumps);
     free(r->seeds);
+    free(r->unread);
     free(r);
 }
 

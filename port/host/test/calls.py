@@ -696,6 +696,14 @@ POPS_ITSELF = {
         .cfi_def_cfa_offset 32\nnop => r31+32 [cfa-8] r29+0\n1: ldr x30, [sp, #24] => r31+32 [cfa-8] r29+0
         .cfi_restore 30\nadd sp, sp, #48 => r31+32 * r29+0\n.cfi_def_cfa_offset -16\nret => none""",
 }
+# One that is called by a register, in a function whose CFI misses a push: that is mended all the same.
+POPS_FAR = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nlea g(%rip), %rcx => r7+16 [cfa-8] r6+0
+        push $1\n.cfi_adjust_cfa_offset 8\ncall *%rcx => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        push %rax => r7+16 [cfa-8] r6+0\npop %rax => r7+24 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\nret $8 => r7+8 [cfa-8] r6+0""",
+}
 # The same CFI, where no callee does so: SP is moved for the arguments of the next call, and CFI follows.
 PUSHES = {
     "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\ncall *%eax => r4+8 [cfa-4] r5+0
@@ -948,6 +956,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
          "a callee that pops": POPS, "a callee that pops, and calls itself": POPS_ITSELF,
+         "a callee that pops, called by a register": POPS_FAR,
          "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
          "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
          "a call over data": DATA,
