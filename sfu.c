@@ -484,7 +484,7 @@ static void find_code(struct sfu_section *s);
 
 /* Adds SECTIONS[0], which is opened, to *LIST. Then opens what is joined to it, and adds that, as far as there is ROOM.
  * At most ROOM passes. Each section ends in front of the next: only the last one may have bytes behind its tables. */
-static int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
+static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
     struct sfu_section *s = sections;
     uint32_t at;
@@ -673,7 +673,7 @@ static int search(struct lookup *l, sfu_addr pc, uint32_t *count)
  * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
  * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
  * of a module for instance, each is a candidate. At most num_fdes passes. */
-static INLINE int find_fde(struct lookup *l, sfu_addr pc)
+static int find_fde(struct lookup *l, sfu_addr pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
     uint32_t index = l->s->num_fdes;
@@ -796,7 +796,7 @@ static void take_row(struct lookup *l, uint32_t start, unsigned info, uint32_t w
 /* Finds the last row that starts at or below OFFSET, in at most num_rows reads. If the next row starts below *END, *END
  * becomes its start. *END must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. Without rows
  * the lookup's row stays. */
-static INLINE int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
+static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
     const unsigned size = l->fde.address;
     const uint32_t count = l->fde.num_rows;
@@ -833,7 +833,7 @@ static INLINE int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
  * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
  * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
-static INLINE int find_row(struct lookup *l, sfu_addr pc)
+static int find_row(struct lookup *l, sfu_addr pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
     int code;
@@ -1212,7 +1212,7 @@ static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack,
 
 /* Moves WALK to the stack that SP lies on, and counts that. A frame that a trap interrupted has all of its registers,
  * even where nobody knows its stack: only TRAP may lead to none. */
-static int switch_stack(struct sfu_walk *walk, sfu_addr sp, bool trap)
+static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, sfu_addr sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
