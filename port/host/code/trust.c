@@ -346,6 +346,7 @@ struct trust {
     const struct cfi_row *row; /* of the last instruction, if its CFA was confirmed; or NULL */
     uint64_t next;             /* where the last instruction ends */
     bool doubtful;             /* ways are not what they seem */
+    bool called_by_jumps;      /* which leave a return address in its register, from frames of several sizes */
     bool alone;                /* CFI does not count */
     struct code_lost *lost;    /* of an interrupt's entry, in any order */
     size_t num_lost;
@@ -749,9 +750,7 @@ static bool moves_sp(const struct code_cpu *cpu, const struct code_fact *fact)
 static bool is_left_behind(const struct trust *t, const struct code_fact *fact, const struct code_state *state,
                            const struct cfi_row *row)
 {
-    const struct code_edge *edge = code_edge_to_start(t->unit);
-    /* Jumps that leave a return address in its register are calls of the unit, from frames of several sizes. */
-    const bool called = t->cpu->link && !t->moves && edge != NULL && !edge->bare;
+    const bool called = t->called_by_jumps && !t->moves;
 
     return state->reg[t->cpu->sp].base == BASE_ALIGNED && state->caller == CALLER_KNOWN &&
            row->cfa.control == rule_of(t->cpu->sp, 0, false).control && fact->flow != CODE_RETURN &&
@@ -1195,6 +1194,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
     const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, pops, t};
+    const struct code_edge *edge;
     bool extended = false;
 
     memset(t, 0, sizeof *t);
@@ -1202,6 +1202,8 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     t->unit = unit;
     t->cpu = code->cpu;
     t->alone = fde == NULL || unit->trap;
+    edge = code_edge_to_start(unit);
+    t->called_by_jumps = code->cpu->link && edge != NULL && !edge->bare;
     if (fde != NULL) {
         drop_rows(fde);
         fde->trap = unit->trap;
