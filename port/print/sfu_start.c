@@ -337,17 +337,22 @@ static void unmask(uintptr_t before)
 #endif
 }
 
-/* Tells who sees his first trace end at SP what to do, if no memory is known there. */
+/* Says what to do about a trace that ends at SP, if no memory is known there. A fault in it is one while printing. */
 static void say_memory(sfu_addr sp)
 {
-    if (started.panic.own.find_stack != find_part || part_at(sp).high != 0)
+    struct sfu_panic *panic = &started.panic;
+
+    if (panic->own.find_stack != find_part || part_at(sp).high != 0)
         return;
-    sfu_print_number(&started.panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
-    sfu_print_text(&started.panic, "; if it is one, call sfu_panic_memory\n");
+    panic->busy = 1;
+    sfu_print_number(panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
+    sfu_print_text(panic, ": if one is there, call sfu_panic_memory\n");
+    panic->busy = 0;
 }
 
 int sfu_link_print(const void *data, const struct sfu_registers *top)
 {
+    const bool nested = started.panic.busy != 0; /* a fault while printing: the code is none of a trace */
     uintptr_t before = 0;
     bool masked;
     int code;
@@ -357,7 +362,7 @@ int sfu_link_print(const void *data, const struct sfu_registers *top)
     masked = mask(&before);
     started.top = top->sp;
     code = sfu_panic_print(&started.panic, top);
-    if (code == SFU_E_STACK)
+    if (code == SFU_E_STACK && !nested)
         say_memory(started.panic.walk.frame.regs.sp);
     if (masked)
         unmask(before);

@@ -352,8 +352,8 @@ struct trust {
     size_t num_lost;
     bool *read; /* by offset: the code says what holds at the instruction; or nobody comes there */
     struct stored stored;
-    const struct cfi_row
-        *unmoved;    /* it does not follow SP, which the code has moved by a number that is not known */
+    /* A row that does not follow SP, which the code has moved by a number that is not known. */
+    const struct cfi_row *unmoved;
     bool moves;      /* an instruction in front, and not who comes to the unit, may have moved SP so */
     uint64_t detour; /* where the last detour begins that was met, as of enum code_detour, or 0 */
     const struct cfi_row *counted; /* the first row that begins at one; or NULL */

@@ -185,10 +185,18 @@ def elsewhere():
     run(LINK, *LD.split(), "-T", script("elsewhere.ld", ("", "")), *compile_all(["-O2", "-DELSEWHERE"]), "-o", image)
     first, rest = boot(QEMU, image).split("panic\n", 1)
     must(traces(first) == [(ELSEWHERE[:1], -17), (ELSEWHERE, 1)], first)
-    must(re.findall("^no stack is known at 0x[0-9a-f]+; (.*)$", first, re.M) == ["if it is one, call sfu_panic_memory"],
-         first)
+    told = re.findall("^no stack is known at 0x[0-9a-f]+: (.*)$", first, re.M)
+    must(told == ["if one is there, call sfu_panic_memory"], first)
     expect("panic\n" + rest, "", True)
     must("no stack" not in rest, rest)
+
+
+def deep_faults():
+    """A console that faults at each character: a fault while printing is told, and one in that is left alone."""
+    image = WORK + "/deep.elf"
+    run(LINK, *LD.split(), "-T", script("deep.ld", ("", "")), *compile_all(["-O2", "-DPUT_FAULTS"]), "-o", image)
+    text = boot(QEMU, image)
+    must("second fault while printing the trace: stopped" in text and "DEPTH 2\n" in text, repr(text))
 
 
 def last_fault():
@@ -254,6 +262,7 @@ def main():
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": a stack elsewhere", elsewhere)
+    test(CPU + ": a console that faults", deep_faults)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):
         test(CPU + ": what entries save is proven", saved_for_sure)

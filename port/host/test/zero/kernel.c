@@ -12,9 +12,17 @@
 
 #define step __attribute__((noinline, noclone))
 
+#ifdef PUT_FAULTS
+static volatile int faulty, depth, deepest;
+#endif
+
 static void put(void *ctx, char c)
 {
     (void)ctx;
+#ifdef PUT_FAULTS
+    if (faulty)
+        FAULT;
+#endif
     machine_putc(c);
 }
 
@@ -89,6 +97,16 @@ step int leaf(int n)
 void handle(struct frame *frame);
 step void handle(struct frame *frame)
 {
+#ifdef PUT_FAULTS
+    if (++depth > deepest)
+        deepest = depth;
+    if (depth > 3)
+        faulty = 0;
+    sfu_panic_trap(FRAME_PC(frame), FRAME_SP(frame), FRAME_FP(frame), FRAME_RA(frame));
+    depth--;
+    FRAME_PC(frame) += FAULT_SIZE;
+    return;
+#endif
 #ifdef LAST_FAULT
     panic("in a handler\n");
     say("DONE\n");
@@ -175,6 +193,19 @@ void kernel_main(void)
         say("no tables\n");
 #ifdef ELSEWHERE
     elsewhere();
+#endif
+#ifdef PUT_FAULTS
+    struct sfu_registers here = sfu_registers_here();
+
+    here.sp =
+        (sfu_addr)((uintptr_t)&sink + 0x100000); /* no memory of the image: what the trace ends with is told */
+    faulty = 1;
+    sfu_link_print(sfu_link_data, &here);
+    faulty = 0;
+    say(deepest == 2 ? "DEPTH 2\n" : "DEEPER\n");
+    say("DONE\n");
+    for (;;)
+        sink++;
 #endif
     sink += recurse(3);
     sink += broken(3);
