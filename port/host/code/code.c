@@ -652,7 +652,8 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
     if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
-        return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
+        return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next) ||
+                                    code_returns(r->code, fact->target));
     if (fact->flow == CODE_NEXT && fact->odd)
         return !is_end(r, next);
     return fact->flow == CODE_CALL || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;

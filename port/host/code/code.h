@@ -541,10 +541,10 @@ struct code_edges {
     size_t num, size;
 };
 
-/* Whether what is called at ADDR comes back to its caller. */
+/* Whether what is called at ADDR comes back to its caller: never, or by a way that was seen. */
 struct code_callee {
     uint64_t addr; /* 0: no callee */
-    bool never;
+    bool never, returns;
 };
 
 /* SIZE places, a power of two; by addresses. */

@@ -101,7 +101,7 @@ static bool is_other_code(const struct code *code, uint64_t addr)
     return symbol != NULL && symbol->addr == addr && !is_piece(symbol->name);
 }
 
-static bool never_returns(struct code *code, uint64_t addr, unsigned depth);
+static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth);
 
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
  * is no function that is called. */
@@ -148,7 +148,7 @@ static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
     if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state)) {
         t->ends->tail_calls = true;
         if (t->asks_back)
-            t->ends->left_open |= !never_returns(t->code, pc, t->depth + 1);
+            t->ends->left_open |= !ask_callee(t->code, pc, t->depth + 1).never;
     } else {
         arrive(t, pc, state);
     }
@@ -491,7 +491,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
-    return !ends_at(t->code, next) && !(t->asks_back && never_returns(t->code, fact->target, t->depth + 1));
+    return !ends_at(t->code, next) && !(t->asks_back && ask_callee(t->code, fact->target, t->depth + 1).never);
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -757,44 +757,49 @@ static void grow_callees(struct code_callees *callees)
     *callees = more;
 }
 
-/* Whether none of the ways of the code at ADDR leads back to its caller. DEPTH calls lead here. */
-static bool never_comes_back(struct code *code, uint64_t addr, unsigned depth)
+/* Whether ways of the code at ADDR lead back to its caller. DEPTH calls lead here. */
+static struct code_callee follow_callee(struct code *code, uint64_t addr, unsigned depth)
 {
     struct code_ends ends;
     struct code_state state;
     struct trial *t = new_trial(code, addr, true, &ends);
+    bool may;
 
     t->asks_back = true;
     t->depth = depth;
     t->max_steps = MAX_PIECE_STEPS;
     code_entry(code->cpu, &state);
     run_trial(t, &state);
-    return !ends.returns && !ends.returns_ill && !ends.left_open && !ends.unknown && !ends.resumes && !ends.exits &&
-           !ends.takes && !ends.loses && !ends.goes_on;
+    may = ends.returns || ends.returns_ill || ends.left_open || ends.unknown || ends.resumes || ends.exits ||
+          ends.takes || ends.loses || ends.goes_on;
+    return (struct code_callee){addr, !may, ends.returns};
 }
 
 /* Behind MAX_DEPTH calls, and where it is in the middle of what calls itself, code may come back. */
-static bool never_returns(struct code *code, uint64_t addr, unsigned depth)
+static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth)
 {
-    struct code_callee *callee;
-    bool never;
+    struct code_callee callee = {addr, false, false};
 
     if (addr == 0 || depth > MAX_DEPTH || image_code(code->image, addr) == NULL)
-        return false;
+        return callee;
     grow_callees(&code->callees);
-    callee = find_callee(&code->callees, addr);
-    if (callee->addr != 0)
-        return callee->never;
-    *callee = (struct code_callee){addr, false};
+    if (find_callee(&code->callees, addr)->addr != 0)
+        return *find_callee(&code->callees, addr);
+    *find_callee(&code->callees, addr) = callee;
     code->callees.num++;
-    never = never_comes_back(code, addr, depth);
-    find_callee(&code->callees, addr)->never = never;
-    return never;
+    callee = follow_callee(code, addr, depth);
+    *find_callee(&code->callees, addr) = callee;
+    return callee;
 }
 
 bool code_never_returns(struct code *code, uint64_t addr)
 {
-    return never_returns(code, addr, 0);
+    return ask_callee(code, addr, 0).never;
+}
+
+bool code_returns(struct code *code, uint64_t addr)
+{
+    return ask_callee(code, addr, 0).returns;
 }
 
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)

@@ -45,6 +45,8 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
 /* Whether what is called at ADDR never comes back to its caller: each of its ways is known, and none leads there. What
  * is at 0, a call of nobody knows what, may. */
 bool code_never_returns(struct code *code, uint64_t addr);
+/* Whether it does by a way that was seen. */
+bool code_returns(struct code *code, uint64_t addr);
 
 /* Whether the code at ADDR, which a symbol names, goes on with STATE, which a call in front of it leaves: each way from
  * there on ends as that of the function or of the interrupt does, with the frame of STATE taken off the stack. Another

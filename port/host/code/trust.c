@@ -345,6 +345,7 @@ struct trust {
     struct rows cfi, fixed;
     const struct cfi_row *row; /* of the last instruction, if its CFA was confirmed; or NULL */
     uint64_t next;             /* where the last instruction ends */
+    uint64_t callee;           /* what the last instruction calls, or 0 */
     bool doubtful;             /* ways are not what they seem */
     bool called_by_jumps;      /* which leave a return address in its register, from frames of several sizes */
     bool alone;                /* CFI does not count */
@@ -375,7 +376,7 @@ static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 }
 
 /* CFI that changes behind a call, or behind the padding there, says that the call does not return, because a call that
- * does leaves the frame as it was. */
+ * does leaves the frame as it was. CFI by hand may say the same again. */
 static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
 {
     struct trust *t = ctx;
@@ -385,7 +386,7 @@ static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
         next = a->end;
         b = row_at(t, next);
     }
-    return a != NULL && b != NULL && a != b && b->start == next;
+    return a != NULL && b != NULL && a != b && b->start == next && !same_rules(a, b);
 }
 
 /* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
@@ -725,12 +726,12 @@ static void take_at(struct trust *t, uint64_t pc, const struct code_fact *fact, 
 }
 
 /* Whether ROW, which begins at PC, is of another way than the instruction in front of it: J says that the code corrects
- * the CFA of ROW, and it has confirmed that of the row there. */
+ * the CFA of ROW, and it has confirmed that of the row there. Behind a call that comes back it is of the same way. */
 static bool begins_other_way(const struct trust *t, uint64_t pc, const struct code_state *state,
                              const struct cfi_row *row, const struct judgement *j)
 {
     return t->row != NULL && t->row != row && t->next == pc && row->start == pc && pc != t->detour &&
-           j->cfa == CORRECTED && is_other_way(state, t->row, row);
+           j->cfa == CORRECTED && is_other_way(state, t->row, row) && !code_returns(t->all, t->callee);
 }
 
 /* Whether FACT moves SP by a number that is not known, if SP has a place of its own behind it. */
@@ -804,6 +805,7 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     }
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + fact->size;
+    t->callee = fact->flow == CODE_CALL && fact->link == 0 ? fact->target : 0;
     count_judged(&t->own, &j, fact->size);
     if (j.row != CORRECTED && why == NULL)
         return;

@@ -950,6 +950,44 @@ TWICE = {
     "x86_64": """call 1f => r7+8 [cfa-8] r6+0\n1: nop => none\nret => r7+8 [cfa-8] r6+0""",
     "i386": """call 1f => r4+4 [cfa-4] r5+0\n1: nop => none\nret => r4+4 [cfa-4] r5+0""",
 }
+# CFI by hand that says at the instruction behind a call what it has said before, and nothing where the frame goes
+# (libgcc's __aeabi_ldivmod); and that says so there, one instruction too early. What is called comes back.
+SAID_AGAIN = {
+    "x86_64": """sub $24, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 32\ncall leaf => r7+32 [cfa-8] r6+0
+        .cfi_def_cfa_offset 32\nadd $24, %rsp => r7+32 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\nsub $24, %rsp\n.cfi_def_cfa_offset 32
+        call leaf => r7+32 [cfa-8] r6+0\n.cfi_def_cfa_offset 8\nadd $24, %rsp => r7+32 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0""",
+    "i386": """sub $24, %esp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 28\ncall leaf => r4+28 [cfa-4] r5+0
+        .cfi_def_cfa_offset 28\nadd $24, %esp => r4+28 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\nsub $24, %esp\n.cfi_def_cfa_offset 28
+        call leaf => r4+28 [cfa-4] r5+0\n.cfi_def_cfa_offset 4\nadd $24, %esp => r4+28 [cfa-4] r5+0
+        ret => r4+4 [cfa-4] r5+0""",
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
+        bl leaf => r31+16 [cfa-16] r29+0\n.cfi_def_cfa_offset 16\nldr x30, [sp], #16 => r31+16 [cfa-16] r29+0
+        ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nstr x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nbl leaf => r31+16 [cfa-16] r29+0\n.cfi_def_cfa_offset 0
+        .cfi_restore 30\nldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
+        jal ra, leaf => r2+16 [cfa-8] r8+0\n.cfi_def_cfa_offset 16\nLOAD ra, 8(sp) => r2+16 [cfa-8] r8+0
+        addi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\naddi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
+        jal ra, leaf => r2+16 [cfa-8] r8+0\n.cfi_def_cfa_offset 0\n.cfi_restore 1
+        LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\naddi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\n.cfi_offset 14, -48\naghi %r15, -160
+        .cfi_def_cfa_offset 320\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0\n.cfi_def_cfa_offset 320
+        lg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\naghi %r15, 160 => r15+320 * r11+0
+        br %r14 => r15+160 * r11+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nstg %r14, 112(%r15)
+        .cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0
+        .cfi_def_cfa_offset 160\n.cfi_restore 14\nlg %r14, 272(%r15) => r15+320 [cfa-48] r11+0
+        aghi %r15, 160 => r15+320 * r11+0\nbr %r14 => r15+160 * r11+0""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        bl leaf => r13+8 [cfa-4] FP+0\n.cfi_def_cfa_offset 8\nldr r4, [sp] => r13+8 [cfa-4] FP+0
+        ldr lr, [sp, #4] => r13+8 [cfa-4] FP+0\nadd sp, sp, #8 => r13+8 * FP+0\nbx lr => r13+0 r14+0 FP+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush {r4, lr}\n.cfi_def_cfa_offset 8
+        .cfi_offset 14, -4\nbl leaf => r13+8 [cfa-4] FP+0\n.cfi_def_cfa_offset 0\n.cfi_restore 14
+        ldr lr, [sp, #4] => r13+8 [cfa-4] FP+0\nadd sp, sp, #8 => r13+8 * FP+0\nbx lr => r13+0 r14+0 FP+0""",
+}
 CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
@@ -979,7 +1017,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
          "slots below SP that nobody has written": UNSTORED, "SP moved, and CFI does not say so": UNSAID,
          "empty CFI where no way is seen": UNSEEN, "a call that is called again": TWICE,
-         "FP overwritten": FP, "what is gone is moved": GONE,
+         "FP overwritten": FP, "what is gone is moved": GONE, "CFI behind a call that comes back": SAID_AGAIN,
          "a row begins where the CFA goes wrong": RESTORE}
 
 
