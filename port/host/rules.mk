@@ -26,8 +26,8 @@ TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epil
     plt.c) $(addprefix port/host/common/,filled.c map.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
-TOOLS_CODE := $(addprefix port/host/code/,code.c state.c index.c enter.c trust.c modes.c x86_64.c aarch64.c s390x.c \
-    riscv.c arm.c)
+TOOLS_CODE := $(addprefix port/host/code/,fact.c modes.c x86_64.c aarch64.c s390x.c riscv.c arm.c index.c state.c \
+    units.c stacks.c trial.c code.c kinds.c vectors.c uncalled.c enter.c trust.c)
 ZYDIS ?= $(shell grep -ls ZydisDecoderDecodeInstruction /usr/include/Zydis/Decoder.h /usr/local/include/Zydis/Decoder.h)
 TOOLS_ZYDIS = $(if $(filter-out no,$(ZYDIS)),$(if $(STATIC),$(STATIC_ZYDIS),-lZydis))
 TOOLS_CODE_FLAGS = $(if $(TOOLS_ZYDIS),-DSFU_ZYDIS)

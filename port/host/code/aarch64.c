@@ -5,7 +5,7 @@
  * meaning of those that move SP, FP and RA is here, and of all others where those fields count. Encodings are those of
  * the "Arm Architecture Reference Manual", section C4.1.
  */
-#include "code.h"
+#include "fact.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * Mapping symbols ($a, $t, $d) say which bytes are A32, T32 and data: of code without them nothing is known. T32 is
  * read from each $t on to find IT blocks, whose instructions have a condition.
  */
-#include "code.h"
+#include "fact.h"
 
 #include <stddef.h>
 #include <stdlib.h>

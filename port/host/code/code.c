@@ -1,499 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* It reads from top to bottom: units and who comes into them, other stacks, and the ways through a function. */
-#include "enter.h"
+/* The ways through a unit: the state of each of its instructions, and what it does to its caller. */
 #include "index.h"
+#include "stacks.h"
 #include "state.h"
+#include "trial.h"
+#include "units.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Units ----------------------------------------------------------------------------------------------------- */
-
-struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
-{
-    size_t below =
-        count_up_to(code->units, code->num_units, sizeof *code->units, offsetof(struct code_unit, start), addr);
-
-    return below > 0 && addr < code->units[below - 1].end ? &code->units[below - 1] : NULL;
-}
-
-/* The name that clang gives to pieces of several functions that it has made a function of (-Oz). */
-bool code_is_outlined(const struct code *code, const struct code_unit *unit)
-{
-    const struct symbol *symbol = image_symbol(code->image, unit->start);
-
-    return symbol != NULL && symbol->addr == unit->start && strncmp(symbol->name, "OUTLINED_", 9) == 0;
-}
-
-const struct code_edge *code_edge_to_start(const struct code_unit *unit)
-{
-    const struct code_edge *edge = unit->edges;
-
-    while (edge != NULL && edge->target != unit->start)
-        edge = edge->next;
-    return edge;
-}
-
-/* Whether STATE is as a function finds it that has just been called. */
-bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
-{
-    struct code_state entry;
-    const struct code_slot *slot;
-
-    code_entry(cpu, &entry);
-    slot = cpu->link ? NULL : state_find_slot(state, BASE_CFA, cpu->ra_at_entry);
-    return state->caller == CALLER_KNOWN && state_same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
-           state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
-           (cpu->link ? state_same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
-                      : slot != NULL && state_same_value(&slot->value, &entry.slot[0].value));
-}
-
-/* Reads the instruction at PC, in whatever unit that is. */
-static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
-{
-    const struct code_unit *unit = code_unit_at(code, pc);
-    struct code_text text = {NULL, 0, 0};
-
-    if (unit != NULL)
-        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
-                                  unit->start, unit->end};
-    if (text.bytes == NULL || pc % code->cpu->align != 0)
-        return false;
-    code->cpu->decode(code->decoder, &text, pc, fact);
-    return fact->size != 0;
-}
-
-enum { MAX_TO_RETURN = 4, MAX_DETOUR = 64 }; /* instructions, bytes */
-
-/* Follows STATE from PC on to the next return. Returns false if none comes soon, or a way leads elsewhere. */
-static bool follow_to_return(const struct code *code, struct code_state *state, uint64_t pc)
-{
-    struct code_fact fact;
-    unsigned i;
-
-    for (i = 0; i < MAX_TO_RETURN && fact_at(code, pc, &fact) && !fact.odd; i++) {
-        if (fact.flow != CODE_NEXT || fact.condition != 0)
-            return fact.flow == CODE_RETURN;
-        code_step(code->cpu, state, &fact);
-        pc += fact.size;
-    }
-    return false;
-}
-
-enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next)
-{
-    const struct code_cpu *cpu = code->cpu;
-    const struct code_unit *unit;
-    struct code_state state;
-    const struct code_value *sp = &state.reg[cpu->sp];
-
-    if (fact->flow != CODE_CALL || cpu->link || fact->target <= next || fact->target - next > MAX_DETOUR)
-        return DETOUR_NONE;
-    unit = code_unit_at(code, next - 1);
-    code_entry(cpu, &state);
-    if (unit == NULL || fact->target >= unit->end || !follow_to_return(code, &state, fact->target) ||
-        sp->base != BASE_CFA)
-        return DETOUR_NONE;
-    if (sp->k == cpu->sp_at_entry + cpu->word)
-        return DETOUR_RETURNS;
-    return sp->k == cpu->sp_at_entry && state_load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
-}
-
-/* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
-static bool is_thunk(const struct code *code, const struct code_unit *unit)
-{
-    struct code_fact fact;
-
-    return !code->cpu->link && fact_at(code, unit->start, &fact) &&
-           code_detour(code, &fact, unit->start + fact.size) == DETOUR_RETURNS;
-}
-
-/* Whether STATE has something on the stack below the return address. */
-static bool has_pushed(const struct code_cpu *cpu, const struct code_state *state)
-{
-    return state->reg[cpu->sp].base == BASE_CFA && state->reg[cpu->sp].k < cpu->sp_at_entry;
-}
-
-bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
-{
-    return has_pushed(code->cpu, state) && is_thunk(code, unit);
-}
-
-/* The list that the edge to TARGET is in. */
-static struct code_edge **edges_to(const struct code_edges *edges, uint64_t target)
-{
-    return &edges->lists[code_hash(target) & (edges->size - 1)];
-}
-
-static struct code_edge *find_edge(const struct code_edges *edges, uint64_t target)
-{
-    struct code_edge *edge = edges->size > 0 ? *edges_to(edges, target) : NULL;
-
-    while (edge != NULL && edge->target != target)
-        edge = edge->chain;
-    return edge;
-}
-
-static void put_edge(struct code_edges *edges, struct code_edge *edge)
-{
-    struct code_edge **list = edges_to(edges, edge->target);
-
-    edge->chain = *list;
-    *list = edge;
-}
-
-/* Adds an edge to TARGET, which none leads to yet. */
-static struct code_edge *new_edge(struct code_edges *edges, uint64_t target)
-{
-    struct code_edge *edge = zeroed(1, sizeof *edge);
-    struct code_edges more = {NULL, edges->num, edges->size > 0 ? 2 * edges->size : 64};
-    size_t i;
-
-    if (edges->num == edges->size) {
-        more.lists = zeroed(more.size, sizeof(struct code_edge *));
-        for (i = 0; i < edges->size; i++)
-            while (edges->lists[i] != NULL) {
-                struct code_edge *next = edges->lists[i]->chain;
-
-                put_edge(&more, edges->lists[i]);
-                edges->lists[i] = next;
-            }
-        free(edges->lists);
-        *edges = more;
-    }
-    edge->target = target;
-    put_edge(edges, edge);
-    edges->num++;
-    return edge;
-}
-
-static void free_edge(struct code_edges *edges, struct code_edge *edge)
-{
-    struct code_edge **at = edges_to(edges, edge->target);
-
-    while (*at != edge)
-        at = &(*at)->chain;
-    *at = edge->chain;
-    edges->num--;
-    free(edge);
-}
-
-/* Whether STATE, that of a jump to a function, has left an address of code where that finds its return address. */
-static bool leaves_address(const struct code *code, const struct code_state *state)
-{
-    const struct code_cpu *cpu = code->cpu;
-    const struct code_value ra = cpu->link ? state->reg[cpu->ra] : state_load(state, &state->reg[cpu->sp], 0);
-    const uint64_t addr = (cpu->word == 4 ? (uint32_t)ra.k : (uint64_t)ra.k) & ~(uint64_t)cpu->mode;
-
-    return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
-}
-
-bool code_is_foreign(const struct code *code, uint64_t addr)
-{
-    size_t num = 0, below;
-    const struct code_region *list = code->cpu->regions != NULL ? code->cpu->regions(code->decoder, &num) : NULL;
-
-    below = count_up_to(list, num, sizeof *list, offsetof(struct code_region, start), addr);
-    return below > 0 && addr < list[below - 1].end;
-}
-
-/* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
-void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
-{
-    struct code_unit *unit = code_unit_at(code, target);
-    struct code_state entry;
-    struct code_edge *edge;
-
-    if (unit == NULL || code_is_foreign(code, target))
-        return;
-    /* Where a function returns, SP and FP are what they were at its entry, whatever is known of them. */
-    if (target == unit->start && state->caller == CALLER_KNOWN && !has_pushed(code->cpu, state) &&
-        is_thunk(code, unit)) {
-        code_entry(code->cpu, &entry);
-        state = &entry;
-    }
-    if (target == unit->start && code_is_entry(code->cpu, state)) {
-        unit->called = true;
-        if (unit->function)
-            return;
-    }
-    edge = find_edge(&code->edges, target);
-    if (edge != NULL) {
-        unit->dirty |= code_join(code->cpu, &edge->state, state);
-        edge->bare |= !leaves_address(code, state);
-        return;
-    }
-    edge = new_edge(&code->edges, target);
-    edge->bare = !leaves_address(code, state);
-    edge->state = *state;
-    index_forget_twins(&edge->state);
-    edge->next = unit->edges;
-    unit->edges = edge;
-    unit->dirty = true;
-}
-
-void code_begin_at(struct code *code, uint64_t target, enum code_kind kind)
-{
-    struct code_state state;
-    struct code_edge *edge;
-
-    state_begin_way(code, &state, kind);
-    code_add_edge(code, target, &state);
-    edge = find_edge(&code->edges, target);
-    if (edge != NULL)
-        edge->begins = (uint8_t)(kind + 1);
-}
-
-/* The edge at AT goes, unless a way begins there: then nothing else is left of it. Returns where the next one is. */
-static struct code_edge **forget_edge(struct code *code, struct code_edge **at)
-{
-    struct code_edge *edge = *at;
-
-    if (edge->begins != 0) {
-        state_begin_way(code, &edge->state, (enum code_kind)(edge->begins - 1));
-        edge->bare = !leaves_address(code, &edge->state);
-        return &edge->next;
-    }
-    *at = edge->next;
-    free_edge(&code->edges, edge);
-    return at;
-}
-
-void code_forget_edges(struct code *code, struct code_unit *unit)
-{
-    struct code_edge **at = &unit->edges;
-
-    while (*at != NULL)
-        at = forget_edge(code, at);
-    unit->called = unit->is_called;
-    unit->is_piece = false;
-    unit->dirty = true;
-    unit->runs = 0;
-}
-
-/* ---- Other stacks ---------------------------------------------------------------------------------------------- */
-
-/*
- * An instruction gives SP a value that nobody knows: that of another stack.
- *
- * The entry of an interrupt does so to handle it there. Who was interrupted is the same, and the words that are stored
- * on that stack from now on are known.
- *
- * Else it is a switch to a thread that has once come this way, too, and left its stack as this code leaves the other
- * one. Nothing in registers is its own, but on its stack stands what would stand on the old one. That needs no belief:
- * who is returned to is found by the words that the code takes off the stack, whatever they are. So it is shown where
- * a way ends, in a return to the caller by SP, RA and FP in the places of an ordinary return, or in one from the
- * interrupt. Where a way ends otherwise the unit is run again, and nothing is known behind the switch.
- */
-
-static bool holds(const struct code_state *state, uint8_t base)
-{
-    unsigned i;
-
-    for (i = 0; i < state->num; i++)
-        if (state->slot[i].value.base == base && state->slot[i].base != BASE_NUMBER)
-            return true;
-    return false;
-}
-
-/* STATE is on another stack of the same shape, of which SP is at BEFORE. Words with addresses on the stack are the
- * other's own only if SP has been left there to be taken again, or if it is a CPU's frame, which a return takes. */
-static void take_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
-                       bool left)
-{
-    const struct code_value fp = state->reg[cpu->fp], ra = state->reg[cpu->ra];
-    unsigned i = 0;
-
-    while (i < state->num) {
-        const struct code_slot *slot = &state->slot[i];
-        bool is_address = slot->value.base >= BASE_CFA && slot->value.base <= BASE_TRAP;
-
-        if (slot->base == BASE_NUMBER || slot->base == BASE_ALIGNED ||
-            (is_address && !left && slot->base != BASE_TRAP))
-            state_drop_slot(state, &state->slot[i]);
-        else
-            i++;
-    }
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (i != CODE_ZERO)
-            state->reg[i] = state_unknown;
-    index_forget(state);
-    state->reg[cpu->sp] = *before;
-    if (!holds(state, (uint8_t)(BASE_ENTRY + cpu->fp)) && fp.base == BASE_ENTRY + cpu->fp)
-        state->reg[cpu->fp] = fp;
-    if (cpu->link && !holds(state, BASE_RETURN) && ra.base == BASE_RETURN)
-        state->reg[cpu->ra] = ra;
-}
-
-bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
-                     bool left)
-{
-    const struct code_value *sp = &state->reg[cpu->sp];
-    const bool on_stack = before->base == BASE_CFA || before->base == BASE_TRAP;
-
-    if (sp->base > BASE_NUMBER || !on_stack)
-        return false;
-    if (state->caller == CALLER_INTERRUPTED && !state->has_called)
-        state_align(cpu, state);
-    else
-        take_stack(cpu, state, before, left);
-    return true;
-}
-
-/* SP, which has been BEFORE, may be on another stack behind an instruction of UNIT. */
-static void switch_stack(struct code *code, const struct code_unit *unit, struct code_state *state,
-                         const struct code_value *before, bool left)
-{
-    struct code_value *sp = &state->reg[code->cpu->sp];
-    bool is_entry = state->caller == CALLER_INTERRUPTED && !state->has_called;
-
-    if (state->caller == CALLER_NONE &&
-        sp->base <= BASE_NUMBER) { /* start-up code takes one: nobody returns from it */
-        state_align(code->cpu, state);
-        return;
-    }
-    if (unit->fde != NULL || unit->switches_ill || state->switched != 0 || sp->base > BASE_NUMBER ||
-        (before->base != BASE_CFA && before->base != BASE_TRAP) ||
-        (state->caller != CALLER_INTERRUPTED && state->caller != CALLER_KNOWN))
-        return;
-    state->switched = (uint32_t)(unit - code->units) + 1;
-    if (is_entry) {
-        state_align(code->cpu, state);
-        state->switched |= CODE_ENTERS;
-    } else {
-        take_stack(code->cpu, state, before, left);
-    }
-}
-
-static struct code_unit *switcher(const struct code *code, const struct code_state *state)
-{
-    return state->switched != 0 && state->switched != CODE_MIXED
-               ? &code->units[(state->switched & ~(uint32_t)CODE_ENTERS) - 1]
-               : NULL;
-}
-
-/* A way that leads through a switch ends with STATE: as it should, if GOOD. */
-static void end_switch(struct code *code, const struct code_state *state, bool good)
-{
-    struct code_unit *unit = switcher(code, state);
-
-    if (unit == NULL || (good ? unit->switches_well : unit->switches_ill))
-        return;
-    unit->switches_well |= good;
-    unit->switches_ill |= !good;
-    code->switch_ended = true;
-}
-
-/* x86_64: whether SP points to what `iretq` takes back, as the entry of a system call has pushed it. */
-static bool is_pushed(const struct code_cpu *cpu, const struct code_state *state, const struct code_value *sp)
-{
-    const struct code_value pc = state_load(state, sp, 0), old = state_load(state, sp, 24);
-
-    return cpu->pushed == 0 && pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
-}
-
-bool code_is_at_pushed(const struct code_cpu *cpu, const struct code_value *sp)
-{
-    return sp->base == (cpu->pushed != 0 ? BASE_CFA : BASE_TRAP) && sp->k == -cpu->pushed;
-}
-
-bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
-{
-    const struct code_value *sp = &state->reg[cpu->sp];
-    const int64_t k = cpu->link ? cpu->sp_at_entry : 0;
-
-    if (fact->link != 0)
-        return state->reg[fact->link].base == BASE_RETURN && sp->base == BASE_CFA && sp->k == 0;
-    if (state_has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
-        return false;
-    if (cpu->banked)
-        return sp->base == BASE_CFA && sp->k == k && state->reg[CODE_PC].k == 0 &&
-               state->reg[CODE_STATUS].base == BASE_ENTRY + CODE_STATUS;
-    if (cpu->old_psw != 0) /* an old PSW says nothing of a thread that has left its stack */
-        return sp->base == BASE_CFA && sp->k == k && state->switched == 0;
-    if (!cpu->link)
-        return code_is_at_pushed(cpu, sp) || is_pushed(cpu, state, sp);
-    return sp->k == 0 && (sp->base == BASE_TRAP || sp->base == BASE_CFA);
-}
-
-/* It ends in a return from an interrupt. */
-static void resume_switch(struct code *code, const struct code_state *state)
-{
-    const struct code_cpu *cpu = code->cpu;
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    if (state->switched & CODE_ENTERS)
-        end_switch(code, state,
-                   sp->base == BASE_CFA || sp->base == BASE_TRAP || (!cpu->link && is_pushed(cpu, state, sp)));
-    else
-        end_switch(code, state,
-                   cpu->old_psw == 0 && state->caller == CALLER_INTERRUPTED &&
-                       (code_is_at_pushed(cpu, sp) || (sp->k == 0 && sp->base == BASE_CFA && state->trap_is_cfa)) &&
-                       state->reg[cpu->fp].base == BASE_ENTRY + cpu->fp && state->reg[cpu->fp].k == 0 &&
-                       (!cpu->link || state->reg[CODE_PC].base == BASE_RETURN));
-}
-
-bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state)
-{
-    const struct code_unit *from = switcher(code, state);
-
-    if (state->switched == 0 ||
-        (from != NULL && !from->switches_ill && (from->switches_well || (state->switched & CODE_ENTERS) != 0)))
-        return true;
-    unit->waits = true;
-    return false;
-}
-
-/* What came to other units through the switch of unit NUMBER, which is none, comes anew. */
-static void forget_switch(struct code *code, size_t number)
-{
-    size_t i;
-
-    for (i = 0; i < code->num_units; i++) {
-        struct code_edge **at = &code->units[i].edges;
-
-        while (*at != NULL) {
-            struct code_edge *edge = *at;
-
-            if (switcher(code, &edge->state) != &code->units[number] && edge->state.switched != CODE_MIXED) {
-                at = &edge->next;
-                continue;
-            }
-            at = forget_edge(code, at);
-            code->units[i].dirty = true;
-        }
-    }
-}
-
-void code_end_switches(struct code *code)
-{
-    size_t i;
-
-    if (!code->switch_ended)
-        return;
-    code->switch_ended = false;
-    for (i = 0; i < code->num_units; i++) {
-        struct code_unit *unit = &code->units[i];
-
-        unit->dirty |= unit->waits;
-        unit->waits = false;
-        if (!unit->switches_ill || unit->switch_forgotten)
-            continue;
-        unit->switch_forgotten = unit->dirty = true;
-        forget_switch(code, i);
-    }
-}
-
-bool code_begins_function(const struct code *code, uint64_t addr)
-{
-    const struct symbol *symbol = image_symbol(code->image, addr);
-
-    return symbol != NULL && symbol->addr == addr && symbol->function;
-}
-
-/* ---- Ways through a unit --------------------------------------------------------------------------------------- */
 
 /* An instruction that has been read. */
 struct place {
@@ -586,31 +102,6 @@ static bool is_end(const struct run *r, uint64_t pc)
 {
     return pc >= r->unit->end || r->executed[pc - r->unit->start] ||
            image_is_padding(r->code->image, pc, r->unit->end);
-}
-
-/* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
-static bool takes_address(const struct code *code, uint64_t pc)
-{
-    struct code_fact fact;
-    const struct code_cpu *cpu = code->cpu;
-
-    return !cpu->link && fact_at(code, pc, &fact) && fact.num > 1 && fact.op[0].what == CODE_LOAD &&
-           fact.op[0].base == cpu->sp && fact.op[0].k == 0 && fact.op[1].what == CODE_SET &&
-           fact.op[1].reg == cpu->sp && fact.op[1].k == cpu->word;
-}
-
-bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next)
-{
-    const struct code_unit *unit, *behind;
-
-    if (fact->target != next)
-        return false;
-    unit = code_unit_at(code, next - 1);
-    behind = code_unit_at(code, next);
-    if (unit == NULL || behind == NULL)
-        return false;
-    return unit == behind || (unit->fde == NULL && behind->fde == NULL && !code_begins_function(code, next) &&
-                              takes_address(code, next));
 }
 
 /* Whether FACT is a call over instructions that stop, to what follows on them: it fills the CPU's predictor of returns.
@@ -760,7 +251,7 @@ static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
         code_add_edge(r->code, pc, state);
         return;
     }
-    end_switch(r->code, state, true);
+    stack_end(r->code, state, true);
     state_copy(&next, state);
     next.switched = 0;
     code_add_edge(r->code, pc, &next);
@@ -794,7 +285,7 @@ static bool follow_piece(const struct code *code, struct code_state *state, uint
     unsigned i;
 
     for (i = 0; i < MAX_PIECE; i++) {
-        if (!fact_at(code, pc, &fact))
+        if (!unit_fact_at(code, pc, &fact))
             return false;
         code_step(code->cpu, state, &fact);
         if (fact.flow == CODE_AWAY && fact.condition == 0)
@@ -913,7 +404,7 @@ static bool is_over_data(struct run *r, const struct code_state *state, uint64_t
     if (target <= next || target >= r->unit->end)
         return false;
     if (r->unit->fde == NULL || r->watch->agrees == NULL)
-        return takes_address(r->code, target);
+        return unit_takes_address(r->code, target);
     code_entry(r->code->cpu, &entry);
     state_copy(&pushed, state);
     push_address(r->code->cpu, &pushed, next);
@@ -1030,10 +521,10 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     struct code_fact load, back;
     const struct code_op *op = &load.op[0];
 
-    if (cpu->link || cpu->word != 4 || target == 0 || !fact_at(code, target, &load) || load.num != 1 ||
+    if (cpu->link || cpu->word != 4 || target == 0 || !unit_fact_at(code, target, &load) || load.num != 1 ||
         load.flow != CODE_NEXT || op->what != CODE_LOAD || op->reg != op->last || op->base != cpu->sp ||
-        op->k != 0 || op->reg == cpu->sp || !fact_at(code, target + load.size, &back) || back.flow != CODE_RETURN ||
-        back.odd)
+        op->k != 0 || op->reg == cpu->sp || !unit_fact_at(code, target + load.size, &back) ||
+        back.flow != CODE_RETURN || back.odd)
         return;
     state->reg[op->reg] = (struct code_value){state_wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
     index_drop(state, op->reg);
@@ -1107,26 +598,9 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     take_thunk(r->code, state, fact->target, next);
     if (!cpu->link && cpu->word == 4)
         take_popped(r, state, fact);
-    if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && fact_at(r->code, next, &behind))
+    if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && unit_fact_at(r->code, next, &behind))
         code_move(&state->reg[cpu->sp], r->watch->pops(r->watch->ctx, next, &behind, state));
     return true;
-}
-
-/* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than where
- * a return finds it; on x86_64 SP is then where a return would have left it. */
-bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
-{
-    struct code_state left;
-    struct code_value *sp = &left.reg[cpu->sp];
-
-    state_copy(&left, state);
-    if (cpu->link && fact->flow == CODE_AWAY)
-        left.reg[cpu->ra] = left.reg[CODE_TARGET];
-    if (!cpu->link && fact->flow == CODE_AWAY && sp->base == BASE_CFA) {
-        code_move(sp, -cpu->word);
-        state_store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
-    }
-    return !fact->odd && code_is_entry(cpu, &left);
 }
 
 /* The unit takes POPPED - 1 bytes off the stack where it returns, or POPPED_MIXED. */
@@ -1182,14 +656,6 @@ static void note_end(struct run *r, const struct code_state *state)
                                    sp->k == r->code->cpu->sp_at_entry;
 }
 
-bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
-{
-    const struct code_value *ra = &state->reg[cpu->ra];
-
-    return fact->flow == CODE_RETURN && cpu->link && ra->base == BASE_TABLE &&
-           (ra->width & CODE_ENTRY_COMPLETE) != 0;
-}
-
 /* The unit returns with FP, which is not its caller's: notes where that is in its frame. */
 static void note_framed(struct code_unit *unit, const struct code_value *fp)
 {
@@ -1233,7 +699,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
 
     r->unit->returns = true;
     code_entry(cpu, &entry);
-    end_switch(r->code, state, code_is_left(cpu, state, fact));
+    stack_end(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
     if (fact->odd || has_popped(cpu, state, fact) ||
         (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
@@ -1278,7 +744,7 @@ static void resumes(struct run *r, const struct code_state *state)
     if (state_has_pc(r->code->cpu) && !r->code->cpu->banked)
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
-    resume_switch(r->code, state);
+    stack_resume(r->code, state);
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
     unit->resumed = sp->k;
@@ -1290,7 +756,7 @@ static void resumes_program(struct run *r, const struct code_state *state, const
 {
     r->unit->leaves = true;
     if (code_resumes_well(r->code->cpu, state, fact))
-        end_switch(r->code, state, true);
+        stack_end(r->code, state, true);
 }
 
 /* A table can be no longer: it would have a target for each byte of a large function. */
@@ -1515,7 +981,7 @@ static void leaves(struct run *r, const struct code_state *state)
         go_by(r, &r->jumps[jumps - 1], state);
     note_goto(r, state);
     if ((state->switched & CODE_ENTERS) == 0)
-        end_switch(r->code, state, code_is_entry(r->code->cpu, state));
+        stack_end(r->code, state, code_is_entry(r->code->cpu, state));
     for (i = 0; i < r->num_away; i++) {
         struct code_state both = r->away[i];
 
@@ -1697,7 +1163,7 @@ static void jump_through(struct run *r, struct code_state *state, struct code_fa
     struct code_fact next;
 
     if (!r->code->cpu->link || fact->flow != CODE_JUMP || code_unit_at(r->code, fact->target) == r->unit ||
-        !fact_at(r->code, fact->target, &next) || next.flow != CODE_AWAY)
+        !unit_fact_at(r->code, fact->target, &next) || next.flow != CODE_AWAY)
         return;
     go(r, fact->target, state);
     code_step(r->code->cpu, state, &next);
@@ -1716,7 +1182,8 @@ static void return_through(struct run *r, const struct code_state *state, const 
     uint64_t pc = fact->target;
 
     if (cpu->link || fact->flow != CODE_JUMP || state->reg[cpu->sp].base != BASE_CFA ||
-        state->reg[cpu->sp].k <= cpu->sp_at_entry || code_unit_at(code, pc) == r->unit || !fact_at(code, pc, &next))
+        state->reg[cpu->sp].k <= cpu->sp_at_entry || code_unit_at(code, pc) == r->unit ||
+        !unit_fact_at(code, pc, &next))
         return;
     state_copy(&there, state);
     if (next.flow == CODE_AWAY) {
@@ -1729,7 +1196,7 @@ static void return_through(struct run *r, const struct code_state *state, const 
         push_address(cpu, &there, pc + next.size);
         pc = next.target;
     }
-    if (follow_to_return(code, &there, pc) && state_load(&there, &there.reg[cpu->sp], 0).base == BASE_RETURN)
+    if (unit_follow_to_return(code, &there, pc) && state_load(&there, &there.reg[cpu->sp], 0).base == BASE_RETURN)
         returns(r, &there, &back);
 }
 
@@ -1837,7 +1304,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     code_entry(cpu, &entry);
     go(r, fact->target, &entry);
     push_address(cpu, state, next);
-    if (give || !follow_to_return(r->code, state, fact->target))
+    if (give || !unit_follow_to_return(r->code, state, fact->target))
         return;
     state->reg[CODE_TARGET] = state_load(state, sp, 0);
     index_drop(state, CODE_TARGET);
@@ -1869,7 +1336,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     code_step(r->code->cpu, state, fact);
     believe_restored(r, state, pc + fact->size);
     if (fact->flow == CODE_NEXT)
-        switch_stack(r->code, r->unit, state, &sp, left);
+        stack_switch(r->code, r->unit, state, &sp, left);
     be_sure(r, state, fact);
     if (code_goes_by_table(r->code->cpu, state, fact)) {
         state->reg[CODE_TARGET] = state->reg[r->code->cpu->ra];
@@ -2311,29 +1778,4 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     free(r->seeds);
     free(r->unread);
     free(r);
-}
-
-void code_free(struct code *code)
-{
-    size_t i;
-
-    for (i = 0; i < code->num_units; i++) {
-        while (code->units[i].edges != NULL) {
-            struct code_edge *next = code->units[i].edges->next;
-
-            free(code->units[i].edges);
-            code->units[i].edges = next;
-        }
-        free(code->units[i].rows);
-        free(code->units[i].lost);
-    }
-    free(code->units);
-    free(code->calls);
-    free(code->jumps);
-    free(code->edges.lists);
-    free(code->callees.places);
-    free(code->vectors);
-    free(code->reports);
-    if (code->cpu->close != NULL)
-        code->cpu->close(code->decoder);
 }

@@ -15,10 +15,48 @@
  */
 #include "modes.h"
 
+/* ---- Far jumps --------------------------------------------------------------------------------------------------- */
+
+uint64_t modes_linked_at(const struct image *image, uint64_t physical)
+{
+    enum { MAX_HEADERS = 64 }; /* each far jump reads them */
+    size_t i, num = 0;
+    GElf_Phdr ph;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && i < MAX_HEADERS && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+        if (ph.p_type == PT_LOAD && physical >= ph.p_paddr && physical - ph.p_paddr < ph.p_filesz)
+            return physical - ph.p_paddr + ph.p_vaddr;
+    return physical;
+}
+
+/* Whether the 6 bytes at P are a far pointer by a selector of the GDT that a kernel may use: the offset, then it. */
+static bool is_far_pointer(const uint8_t *p)
+{
+    return p[4] >= 8 && (p[4] & 7) == 0 && p[5] == 0;
+}
+
+/* The three forms, which all set CS:
+ *     ljmp $selector, $target;  ljmp *pointer, with its 32-bit address;  push $target; lret, with the selector below */
+uint64_t modes_far_target(struct image *image, const uint8_t *p, size_t before, size_t behind)
+{
+    if (before >= 1 && p[-1] == 0xea && behind >= 6 && is_far_pointer(p))
+        return load_number(p, 4, false);
+    if (before >= 2 && p[-2] == 0xff && p[-1] == 0x2d && behind >= 4) {
+        const uint64_t at = modes_linked_at(image, load_number(p, 4, false));
+        const uint8_t *pointer = image_bytes(image, at, 6);
+
+        return pointer != NULL && is_far_pointer(pointer) ? load_number(pointer, 4, false) : 0;
+    }
+    if (before >= 8 && p[-1] == 0xcb && p[-6] == 0x68 && p[-8] == 0x6a && p[-7] >= 8 && (p[-7] & 0x87) == 0)
+        return load_number(p - 5, 4, false);
+    return 0;
+}
+
 #ifdef SFU_ZYDIS
-#include "code.h"
 #include "common/filled.h"
 #include "common/report.h"
+#include "sfu.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
@@ -318,7 +356,7 @@ static uint64_t place_in_page(const struct modes *m, uint64_t offset, uint64_t n
 /* Where in the image code stands that a far jump to OFFSET leads to, behind which NEXT is; or 0. */
 static uint64_t place_of(const struct modes *m, uint64_t offset, uint64_t next)
 {
-    const uint64_t linked = code_linked_at(m->image, offset);
+    const uint64_t linked = modes_linked_at(m->image, offset);
     const uint64_t copied = has_symbol(m, linked, false) ? 0 : place_in_page(m, offset, next);
 
     return copied != 0 ? copied : area_at(m, linked) != NULL ? linked : 0;
@@ -341,7 +379,7 @@ static bool is_far_32(const struct modes *m, const struct insn *x)
     struct insn other;
 
     return read_at(m, area_at(m, pc), BITS_32, pc, &other) && is_far(&other) && has_selector(&other) &&
-           area_at(m, code_linked_at(m->image, other.op[0].ptr.offset)) != NULL;
+           area_at(m, modes_linked_at(m->image, other.op[0].ptr.offset)) != NULL;
 }
 
 static void jump_far(struct modes *m, const struct place *at, const struct insn *x)
@@ -445,7 +483,7 @@ static uint64_t begin_of(const struct modes *m, const struct area *a, unsigned m
             return (symbol - i)->addr;
     for (at = low; at + 7 <= pc; at++) {
         const uint8_t *p = a->bytes + (at - a->section->addr);
-        const uint64_t to = p[0] == 0xea ? code_linked_at(m->image, load_number(p + 1, 4, false)) : 0;
+        const uint64_t to = p[0] == 0xea ? modes_linked_at(m->image, load_number(p + 1, 4, false)) : 0;
 
         if (to >= low && to < pc && comes_to(m, a, mode, to, pc))
             return to;
@@ -480,10 +518,10 @@ static bool find_32_bits(struct modes *m, const struct area *a)
     uint64_t i;
 
     for (i = 1; i < a->section->size; i++) {
-        const uint64_t to = code_far_target(m->image, a->bytes + i, i, a->section->size - i);
+        const uint64_t to = modes_far_target(m->image, a->bytes + i, i, a->section->size - i);
         const uint64_t pc = a->section->addr + i - (a->bytes[i - 1] == 0x2d ? 2 : 1);
         const uint64_t start =
-            to != 0 && area_at(m, code_linked_at(m->image, to)) != NULL ? begin_of(m, a, BITS_32, pc) : 0;
+            to != 0 && area_at(m, modes_linked_at(m->image, to)) != NULL ? begin_of(m, a, BITS_32, pc) : 0;
 
         if (start != 0 && !(has_symbol(m, start, true) && comes_to(m, a, BITS_64, start, pc)))
             any |= spread(m, start, BITS_32, false);
@@ -530,8 +568,8 @@ static bool find_64_bits(struct modes *m, const struct area *a)
     uint64_t i;
 
     for (i = 1; i < a->section->size; i++) {
-        const uint64_t to = code_far_target(m->image, a->bytes + i, i, a->section->size - i);
-        const uint64_t addr = to != 0 ? code_linked_at(m->image, to) : 0;
+        const uint64_t to = modes_far_target(m->image, a->bytes + i, i, a->section->size - i);
+        const uint64_t addr = to != 0 ? modes_linked_at(m->image, to) : 0;
 
         if (addr != 0 && has_64_bits(m, addr))
             any |= spread(m, addr, BITS_64, true);
@@ -658,8 +696,8 @@ static void find_own(struct modes *m, bool entry_16)
         (void)spread(m, m->image->header.e_entry, BITS_32, true);
     for (k = 0; k < m->image->num_code && m->own == BITS_64; k++)
         for (i = 1; m->areas[k].bytes != NULL && i < m->areas[k].section->size; i++) {
-            const uint64_t to = code_far_target(m->image, m->areas[k].bytes + i, i, m->areas[k].section->size - i);
-            const uint64_t addr = to != 0 ? code_linked_at(m->image, to) : 0;
+            const uint64_t to = modes_far_target(m->image, m->areas[k].bytes + i, i, m->areas[k].section->size - i);
+            const uint64_t addr = to != 0 ? modes_linked_at(m->image, to) : 0;
 
             if (addr != 0 && has_64_bits(m, addr))
                 (void)spread(m, addr, BITS_64, true);
@@ -675,7 +713,7 @@ static bool find_all(struct modes *m)
 
     find_own(m, entry_16);
     if (m->own == BITS_64 && has_boot_header(m))
-        any |= spread(m, code_linked_at(m->image, m->image->header.e_entry), BITS_32, false);
+        any |= spread(m, modes_linked_at(m->image, m->image->header.e_entry), BITS_32, false);
     for (i = 0; i < m->image->num_code; i++)
         if (m->areas[i].bytes != NULL)
             any |= find_16_bits(m, &m->areas[i]);

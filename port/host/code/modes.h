@@ -20,4 +20,10 @@ struct code_region {
  * that is to find more than the image's own addresses say. */
 struct code_region *modes_find(struct image *image, size_t *num);
 
+/* x86: where the image has what lies at PHYSICAL while the CPU translates no addresses, or each to itself. */
+uint64_t modes_linked_at(const struct image *image, uint64_t physical);
+/* x86: where a far jump of 32-bit code leads whose last bytes, but for a far pointer, end at P; or 0. BEFORE bytes are
+ * in front of P, BEHIND from there on. */
+uint64_t modes_far_target(struct image *image, const uint8_t *p, size_t before, size_t behind);
+
 #endif

@@ -10,7 +10,7 @@
  * "Code Size Reduction" in volume I). The image's attributes say so. Of RV32 without such attributes nothing is known
  * behind what may be one of these; RV64 is taken for a CPU that has c.fsdsp then.
  */
-#include "code.h"
+#include "fact.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * RA is known here one by one; of all others a table says which registers and how many bytes of memory they write. What
  * is not in the table could write everything. Names and formats are those of "z/Architecture Principles of Operation".
  */
-#include "code.h"
+#include "fact.h"
 
 #include <string.h>
 

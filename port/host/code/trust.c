@@ -6,6 +6,10 @@
  * written beside the code by somebody, who may have left it out, and the code is what runs.
  */
 #include "enter.h"
+#include "trial.h"
+#include "uncalled.h"
+#include "units.h"
+#include "vectors.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -1052,34 +1056,6 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
     }
 }
 
-static void drop_rows(struct cfi_fde *fde)
-{
-    free(fde->rows);
-    fde->rows = NULL;
-    fde->num_rows = 0;
-}
-
-void code_drop_cfi(struct code *code, struct code_unit *unit)
-{
-    struct cfi_fde *fde = &code->cfi->fdes[unit->fde - code->cfi->fdes];
-
-    drop_rows(fde);
-    fde->size = 0;
-    unit->fde = NULL;
-    unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
-    unit->odd = unit->spoils = unit->frames = unit->keeps_fp = false;
-    unit->passes_on = false;
-    unit->popped = 0;
-    unit->bare = unit->dirty = true;
-}
-
-bool code_has_row(const struct code_unit *unit, uint64_t pc)
-{
-    size_t below = count_up_to(unit->rows, unit->num_rows, sizeof *unit->rows, offsetof(struct cfi_row, start), pc);
-
-    return below > 0 && pc < unit->rows[below - 1].end;
-}
-
 /* Where the code does not know, nobody does. That is no fault if it does elsewhere: on RISC-V the PC is nowhere but in
  * sepc or mepc until the function stores it. */
 static void forget_cfi(struct trust *t, const struct code_unit *unit)
@@ -1207,7 +1183,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     edge = code_edge_to_start(unit);
     t->called_by_jumps = code->cpu->link && edge != NULL && !edge->bare;
     if (fde != NULL) {
-        drop_rows(fde);
+        unit_drop_rows(fde);
         fde->trap = unit->trap;
         cfi_rows(code->cfi, fde, collect, &t->cfi);
         extended = extend_outermost(t);
@@ -1949,7 +1925,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
         if (code.units[i].dirty) { /* it has been run too often: nothing that it says counts */
             const uint64_t doubted = code.reports[i].corrected + code.reports[i].lost + code.reports[i].doubted;
 
-            drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
+            unit_drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
             code.reports[i] = (struct code_report){0};
             code.reports[i].doubted = doubted;
         }

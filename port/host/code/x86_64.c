@@ -5,7 +5,7 @@
  * how much. Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of
  * the "Intel 64 and IA-32 Architectures Software Developer's Manual".
  */
-#include "code.h"
+#include "fact.h"
 
 #ifdef SFU_ZYDIS
 #include <Zydis/Zydis.h>

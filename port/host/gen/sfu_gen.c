@@ -1122,7 +1122,7 @@ static void add_saved(void *ctx, const struct code_saved *found)
  * nothing in it is read. */
 static void say_unread_entry(const struct image *image)
 {
-    const uint64_t entry = code_linked_at(image, image->header.e_entry);
+    const uint64_t entry = modes_linked_at(image, image->header.e_entry);
     size_t i;
 
     if (image->bare || image->header.e_type != ET_EXEC)

@@ -636,7 +636,7 @@ FAULTS = {
         ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k - below",
          "    write_slots(cpu, state, at->base, at->k + op->k - below"),
         ("if (count->base != BASE_NUMBER)", "if (true)"),
-    )] + [("code.c", a, b) for a, b in (
+    )] + [("stacks.c", a, b) for a, b in (
         ("(!cpu->link && is_pushed(cpu, state, sp))", "false"),
         ("&& pc.base == BASE_RETURN && old", "&& old"),
         ("&& old.base == BASE_CFA && old.k == 0", ""),

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Who is not called, whatever its CFI says. It reads from top to bottom: addresses that code and data have, whose code
+ * may be called by them; what jumps lead to; why a unit is not called; and what becomes of it then. */
+#include "uncalled.h"
+#include "kinds.h"
+#include "units.h"
+#include "vectors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Addresses that code and data have ------------------------------------------------------------------------- */
+
+static void note_address(struct code *code, uint64_t addr)
+{
+    struct code_unit *unit = code_unit_at(code, addr & ~(uint64_t)code->cpu->mode);
+
+    if (unit != NULL && unit->start == (addr & ~(uint64_t)code->cpu->mode))
+        unit->addressed = true;
+}
+
+/* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
+ * kernels, which lie in the uppermost 2 GiB, have addresses in them. */
+static void note_words(struct code *code, struct section *section, unsigned size, unsigned step)
+{
+    const uint8_t *bytes = image_load(code->image, section) ? section->bytes : NULL;
+    uint64_t at;
+
+    for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step) {
+        const uint64_t word = load_number(bytes + at, size, code->image->big);
+
+        note_address(code, word);
+        if (size == 4 && size < code->cpu->word)
+            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word);
+    }
+}
+
+/* Whether SECTION says of all functions where they begin. */
+static bool has_all_starts(const struct section *section)
+{
+    static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".sframe", IMAGE_TABLES};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(section->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Numbers that registers have had, up to what has been read. */
+struct numbers {
+    int64_t value[CODE_REGISTERS];
+    bool is_known[CODE_REGISTERS];
+};
+
+/* Notes the address that OP, behind others, may give a register. */
+static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
+{
+    struct code_value value = {op->k, BASE_NUMBER, false, 0, 0};
+
+    if (op->what == CODE_INSERT && n->is_known[op->reg])
+        value.k = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
+    else if (op->what == CODE_SET && n->is_known[op->base])
+        value.k = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
+    else if (op->what != CODE_NUMBER)
+        return;
+    n->value[op->reg] = value.k;
+    n->is_known[op->reg] = true;
+    note_address(code, unit_address_of(code->cpu, &value));
+}
+
+/* The same of UNIT's instructions, one behind the other. */
+static void note_code(struct code *code, const struct code_unit *unit)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    struct numbers n = {{0}, {false}};
+    uint64_t pc = unit->start;
+
+    while (text.bytes != NULL && pc < unit->end) {
+        struct code_fact fact;
+        unsigned i;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        for (i = 0; i < fact.num; i++)
+            note_op(code, &n, &fact.op[i]);
+        pc += fact.size != 0 ? fact.size : code->cpu->align;
+    }
+}
+
+/* Finds out which units are addressed. x86 has addresses of 32 bits in its instructions, at any byte. */
+static void find_addresses(struct code *code)
+{
+    const unsigned word = code->cpu->word;
+    size_t i;
+
+    if (code->addresses_known)
+        return;
+    code->addresses_known = true;
+    for (i = 0; i < code->image->num_data; i++)
+        if (!has_all_starts(code->image->data[i]))
+            note_words(code, code->image->data[i], word, word);
+    for (i = 0; i < code->image->num_code && !code->cpu->link; i++)
+        note_words(code, code->image->code[i], 4, 1);
+    for (i = 0; i < code->num_units; i++)
+        note_code(code, &code->units[i]);
+}
+
+/* ---- Who is not called, whatever its CFI says ------------------------------------------------------------------ */
+
+/* Marks the units that jumps lead to from those that are marked; or, if BACK, that lead to those. */
+static void spread(const struct code *code, bool *marked, bool back)
+{
+    uint32_t *first = zeroed(code->num_units + 1, sizeof *first), *to = zeroed(code->num_jumps, sizeof *to);
+    uint32_t *work = zeroed(code->num_units, sizeof *work);
+    size_t num = 0, i;
+
+    for (i = 0; i < code->num_jumps; i++)
+        first[back ? code->jumps[i].callee : code->jumps[i].caller]++;
+    for (i = 1; i <= code->num_units; i++)
+        first[i] += first[i - 1];
+    for (i = 0; i < code->num_jumps; i++)
+        to[--first[back ? code->jumps[i].callee : code->jumps[i].caller]] =
+            back ? code->jumps[i].caller : code->jumps[i].callee;
+    for (i = 0; i < code->num_units; i++)
+        if (marked[i])
+            work[num++] = (uint32_t)i;
+    while (num > 0) {
+        const uint32_t unit = work[--num], end = first[unit + 1];
+        uint32_t k;
+
+        for (k = first[unit]; k < end; k++)
+            if (!marked[to[k]]) {
+                marked[to[k]] = true;
+                work[num++] = to[k];
+            }
+    }
+    free(first);
+    free(to);
+    free(work);
+}
+
+void code_forget_ways(struct code *code, bool *from)
+{
+    size_t i;
+
+    spread(code, from, false);
+    for (i = 0; i < code->num_units; i++)
+        if (from[i])
+            code_forget_edges(code, &code->units[i]);
+    for (i = 0; i < code->num_jumps; i++)
+        if (from[code->jumps[i].callee])
+            code->units[code->jumps[i].caller].dirty = true;
+}
+
+/* Units from which a jump, or several, may lead to a return from an interrupt. */
+static bool *may_resume(const struct code *code)
+{
+    bool *may = zeroed(code->num_units, sizeof *may);
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        may[i] = code->units[i].resumes || code->units[i].leaves;
+    spread(code, may, true);
+    return may;
+}
+
+/* Whether the code that ENDS are of never goes on anywhere. What begins as interrupt functions alone do need not be
+ * known to its ends. */
+static bool is_last(const struct code_ends *ends)
+{
+    return !ends->returns && !ends->returns_ill && !ends->resumes && !ends->exits && !ends->tail_calls &&
+           (!ends->unknown || ends->begins_mode);
+}
+
+/* Whether UNIT, whose ways end as ENDS say, may be entered by an interrupt and never return, as a double fault's entry
+ * does. Compilers describe how their functions move SP: code that moves SP under CFI that says nothing is assembly.
+ * Start-up code, which takes a stack of its own, is no such entry. */
+static bool may_be_last_entry(const struct code_cpu *cpu, const struct code_unit *unit,
+                              const struct code_ends *ends)
+{
+    const bool odd = ends->moves || ends->misaligned;
+
+    return (cpu->idle != 0 || !cpu->link) && is_last(ends) &&
+           (ends->saves || ends->hands_frame || ends->begins_mode || (unit->says_nothing && odd && !ends->loses));
+}
+
+/* Whether UNIT, whose CFI says that a word lies below the return address at its start, is an interrupt function of gcc
+ * with an error code that never returns. A piece of a function may begin so, too: it has no symbol or another name, and
+ * does not begin as an interrupt function. */
+static bool is_last_below(const struct code_unit *unit, const struct symbol *symbol, const struct code_ends *ends)
+{
+    if (unit->edges != NULL || unit->jumped_to || !is_last(ends))
+        return false;
+    if (symbol != NULL && symbol->addr == unit->start)
+        return symbol->function && !unit_names_piece(symbol->name);
+    return ends->saves || ends->begins_mode;
+}
+
+/* Whether UNIT, whose ways end as ENDS say, returns from an interrupt, and so was not called, although its CFI says so.
+ * A function that was called may do that, too, to enter another program: it does not take off the stack what its caller
+ * has, and the CPU's frame would not be where an interrupt leaves it. Or it goes back to its caller so, in another mode
+ * of the CPU. */
+static bool is_uncalled(struct code *code, const struct code_unit *unit, const struct code_ends *ends)
+{
+    const char *why;
+
+    if (ends->exits && (unit->says_nothing || code_is_kind(code, unit->start, CODE_SYSCALL)))
+        return true;
+    if (ends->takes_up)
+        return true;
+    if (ends->hands_back && !ends->resumes_ill)
+        return false;
+    return ends->resumes &&
+           (unit->says_nothing || ends->takes || (code->cpu->banked && ends->begins_mode) ||
+            code_is_kind(code, unit->start, CODE_TRAP) || code_kind_of(code, unit->start, &why) != CODE_KINDS);
+}
+
+/* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's
+ * entry; start-up code that has taken a stack of its own. Without one firmware may have called it, and so the unit. */
+static bool is_no_caller(const struct code_cpu *cpu, const struct code_state *state)
+{
+    return state->caller == CALLER_INTERRUPTED ||
+           (state->caller == CALLER_NONE && state->reg[cpu->sp].base == BASE_ALIGNED);
+}
+
+/* Whether code that calls nobody so comes to the start of UNIT by a jump that leaves no return address: an interrupt's
+ * entry, or, of CALLER_NONE, start-up code. If UNIT is called, too, nothing tells in it which of both has been. */
+static bool is_jumped_to(const struct code *code, const struct code_unit *unit, unsigned caller)
+{
+    const struct code_edge *edge = unit->edges;
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+
+    while (edge != NULL &&
+           (edge->target != unit->start || edge->state.caller != caller || !is_no_caller(code->cpu, &edge->state)))
+        edge = edge->next;
+    return edge != NULL && edge->bare && (symbol == NULL || !unit_names_piece(symbol->name));
+}
+
+/* Whether a function jumps to the start of UNIT in the middle of its own frame, which the code there takes off, or
+ * keeps for ever: UNIT is an end that functions share. CFI that says more than that UNIT is called is wrong only if
+ * the code, called, would end otherwise. */
+static bool is_shared_end(struct code *code, const struct code_unit *unit)
+{
+    const struct code_edge *edge = code_edge_to_start(unit);
+    const struct code_value *sp;
+    struct code_ends ends, called;
+    bool returns;
+
+    if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN)
+        return false;
+    if (code_is_jump_thunk(code, unit, &edge->state))
+        return true;
+    if (!code_try_piece(code, unit->start, &edge->state, &ends))
+        return false;
+    returns = ends.returns || ends.tail_calls;
+    if (!unit->says_nothing) {
+        code_try(code, unit->start, CODE_CALLED, &called);
+        return returns && code_contradicts_call(&called);
+    }
+    sp = &edge->state.reg[code->cpu->sp];
+    return returns || (sp->base == BASE_CFA && sp->k < code->cpu->sp_at_entry);
+}
+
+/* What the code of UNIT, whose CFI was wrong, has been named in spite of that; or CODE_KINDS. */
+static enum code_kind named_kind(const struct code_how *how, const struct code_unit *unit)
+{
+    size_t i;
+
+    for (i = 0; i < how->num_entries; i++)
+        if (how->entries[i].addr == unit->start && how->entries[i].described) {
+            how->entries[i].taken = true;
+            return how->entries[i].kind;
+        }
+    return CODE_KINDS;
+}
+
+/* The code of UNIT has lost its CFI: ways begin there if it is known who enters it. */
+static void enter_uncalled(struct code *code, const struct code_how *how, struct code_unit *unit)
+{
+    const enum code_kind named = named_kind(how, unit);
+    const char *why;
+    enum code_kind kind;
+
+    if (named != CODE_KINDS) {
+        code_begin_at(code, unit->start, named);
+        return;
+    }
+    if (unit->lost_to == LOST_BY_WORD)
+        code_enter(code, how, unit->start, CODE_ERROR,
+                   "its CFI says that an error code lies below the interrupted PC");
+    if (unit->lost_to == LOST_BY_JUMP && unit->is_called)
+        code_begin_at(code, unit->start, CODE_CALLED);
+    if (!code_is_lost_by_itself(unit) || unit->jumped_to)
+        return;
+    kind = code_kind_of(code, unit->start, &why);
+    if (kind != CODE_KINDS)
+        code_enter(code, how, unit->start, kind, why);
+    else if (how->entered != NULL && !code_is_given(how, unit->start))
+        how->entered(
+            how->ctx, unit->start, CODE_KINDS, NULL,
+            unit->lost_to == LOST_BY_END
+                ? "its CFI says that it is called, but it returns from an interrupt"
+                : "its CFI says that it is called, but nothing calls it, and it may be an exception's entry");
+}
+
+/* Why UNIT is not called, although its CFI says so; or LOST_BY_NOTHING. VECTOR: a register says that an interrupt
+ * enters it. MAY: it may lead to a return from one. */
+static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit, bool vector, bool may)
+{
+    struct code_ends ends;
+
+    if (unit->fde == NULL || unit->trap || unit->says_end)
+        return LOST_BY_NOTHING;
+    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_INTERRUPTED))
+        return LOST_BY_JUMP;
+    if (unit->is_called)
+        return LOST_BY_NOTHING;
+    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_NONE)) {
+        find_addresses(code); /* it may be called by its own */
+        if (!unit->addressed)
+            return LOST_BY_JUMP;
+    }
+    if (unit->begins_below && !unit->is_tried) {
+        unit->is_tried = true;
+        code_try(code, unit->start, CODE_CALLED, &ends);
+        return is_last_below(unit, image_symbol(code->image, unit->start), &ends) ? LOST_BY_WORD : LOST_BY_NOTHING;
+    }
+    if (!unit->function)
+        return LOST_BY_NOTHING;
+    if (vector)
+        return LOST_BY_REGISTER;
+    if ((!may && unit->returns) || unit->is_tried)
+        return LOST_BY_NOTHING;
+    unit->is_tried = true; /* its code says the same another time */
+    code_try(code, unit->start, CODE_CALLED, &ends);
+    if (may_be_last_entry(code->cpu, unit, &ends))
+        return LOST_BY_ENTRY;
+    return may && is_uncalled(code, unit, &ends) ? LOST_BY_END : LOST_BY_NOTHING;
+}
+
+/* Takes the CFI from units that nobody calls. Marks them. Returns whether there are any. */
+static bool drop_uncalled(struct code *code, bool *lost)
+{
+    bool *may = may_resume(code), *vectors = zeroed(code->num_units, sizeof *vectors), any = false;
+    size_t i;
+
+    code_mark_vectors(code, vectors);
+    for (i = 0; i < code->num_units; i++) {
+        const enum code_lost_by why = why_uncalled(code, &code->units[i], vectors[i], may[i]);
+
+        if (why == LOST_BY_NOTHING)
+            continue;
+        code_drop_cfi(code, &code->units[i]);
+        code->units[i].lost_to = (uint8_t)why;
+        lost[i] = any = true;
+    }
+    free(may);
+    free(vectors);
+    return any;
+}
+
+/* The same of ends that functions share: once it is known which entries are none of functions. */
+static bool drop_shared(struct code *code, bool *lost)
+{
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        struct code_unit *unit = &code->units[i];
+
+        if (unit->fde == NULL || unit->trap || unit->is_called || unit->says_end || !unit->function ||
+            !is_shared_end(code, unit))
+            continue;
+        code_drop_cfi(code, unit);
+        unit->lost_to = LOST_BY_FRAME;
+        lost[i] = any = true;
+    }
+    return any;
+}
+
+/* Whether UNIT, without CFI, which jumps of an interrupt's entry or of a function in its frame lead to, may be called
+ * by its address, too. */
+static bool may_be_called(struct code *code, struct code_unit *unit)
+{
+    const struct code_edge *edge = unit->fde == NULL && !unit->doubted ? code_edge_to_start(unit) : NULL;
+    struct code_ends ends;
+
+    if (edge == NULL || edge->begins != 0 ||
+        (edge->state.caller == CALLER_INTERRUPTED
+             ? unit->lost_to != LOST_BY_JUMP && !code_begins_function(code, unit->start)
+             : unit->lost_to != LOST_BY_FRAME))
+        return false;
+    unit->doubted = true;
+    find_addresses(code);
+    if (!unit->addressed)
+        return false;
+    code_try(code, unit->start, CODE_CALLED, &ends);
+    return !ends.resumes && !ends.exits && !ends.returns_ill && !ends.takes;
+}
+
+/* Of units that may be entered by a jump and by a call nothing tells which of both has been. */
+static bool doubt_units(struct code *code)
+{
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        if (may_be_called(code, &code->units[i])) {
+            code_begin_at(code, code->units[i].start, CODE_CALLED);
+            any = true;
+        }
+    return any;
+}
+
+bool code_find_uncalled(struct code *code, const struct code_how *how)
+{
+    bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
+    const bool any = drop_uncalled(code, lost) || drop_shared(code, lost), doubts = !any && doubt_units(code);
+    size_t i;
+
+    if (any) {
+        memcpy(from, lost, code->num_units * sizeof *from);
+        code_forget_ways(code, from);
+    }
+    for (i = 0; i < code->num_units && any; i++)
+        if (lost[i])
+            enter_uncalled(code, how, &code->units[i]);
+    for (i = 0; i < code->num_vectors && any && !how->find; i++)
+        if (!code->vectors[i].done) {
+            code->vectors[i].done = true;
+            code_enter_vector(code, how, &code->vectors[i]);
+        }
+    free(from);
+    free(lost);
+    return any || doubts;
+}

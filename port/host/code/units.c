@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Units of code, who comes into them, and what a function finds that was called, and leaves. */
+#include "units.h"
+#include "index.h"
+#include "state.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct code_cpu *code_cpu(const struct image *image)
+{
+    switch (image->abi) {
+#ifdef SFU_ZYDIS
+    case SFU_AMD64:
+        return &code_x86_64;
+    case SFU_I386:
+        return &code_i386;
+#endif
+    case SFU_AARCH64:
+    case SFU_AARCH64_BIG:
+        return &code_aarch64;
+    case SFU_S390X:
+        return &code_s390x;
+    case SFU_RISCV64:
+        return image->zcmp ? &code_riscv64_zcmp : &code_riscv64;
+    case SFU_RISCV32:
+        return image->zcmp ? &code_riscv32_zcmp : &code_riscv32;
+    case SFU_ARM:
+        return &code_arm;
+    case SFU_THUMB:
+        return &code_thumb;
+    default:
+        return NULL;
+    }
+}
+
+struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
+{
+    size_t below =
+        count_up_to(code->units, code->num_units, sizeof *code->units, offsetof(struct code_unit, start), addr);
+
+    return below > 0 && addr < code->units[below - 1].end ? &code->units[below - 1] : NULL;
+}
+
+struct code_text unit_text_at(const struct code *code, uint64_t pc)
+{
+    const struct section *section = image_code(code->image, pc);
+
+    if (section == NULL)
+        return (struct code_text){NULL, 0, 0};
+    return (struct code_text){image_instructions(code->image, section->addr, section->size), section->addr,
+                              section->addr + section->size};
+}
+
+bool unit_names_piece(const char *name)
+{
+    return strstr(name, ".cold") != NULL || strstr(name, ".__part.") != NULL ||
+           strncmp(name, "OUTLINED_", 9) == 0 || strncmp(name, "__riscv_save_", 13) == 0 ||
+           strncmp(name, "__riscv_restore_", 16) == 0;
+}
+
+/* The name that clang gives to pieces of several functions that it has made a function of (-Oz). */
+bool code_is_outlined(const struct code *code, const struct code_unit *unit)
+{
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+
+    return symbol != NULL && symbol->addr == unit->start && strncmp(symbol->name, "OUTLINED_", 9) == 0;
+}
+
+const struct code_edge *code_edge_to_start(const struct code_unit *unit)
+{
+    const struct code_edge *edge = unit->edges;
+
+    while (edge != NULL && edge->target != unit->start)
+        edge = edge->next;
+    return edge;
+}
+
+/* Whether STATE is as a function finds it that has just been called. */
+bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
+{
+    struct code_state entry;
+    const struct code_slot *slot;
+
+    code_entry(cpu, &entry);
+    slot = cpu->link ? NULL : state_find_slot(state, BASE_CFA, cpu->ra_at_entry);
+    return state->caller == CALLER_KNOWN && state_same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
+           state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
+           (cpu->link ? state_same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
+                      : slot != NULL && state_same_value(&slot->value, &entry.slot[0].value));
+}
+
+bool unit_fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
+{
+    const struct code_unit *unit = code_unit_at(code, pc);
+    struct code_text text = {NULL, 0, 0};
+
+    if (unit != NULL)
+        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
+                                  unit->start, unit->end};
+    if (text.bytes == NULL || pc % code->cpu->align != 0)
+        return false;
+    code->cpu->decode(code->decoder, &text, pc, fact);
+    return fact->size != 0;
+}
+
+enum { MAX_TO_RETURN = 4, MAX_DETOUR = 64 }; /* instructions, bytes */
+
+bool unit_follow_to_return(const struct code *code, struct code_state *state, uint64_t pc)
+{
+    struct code_fact fact;
+    unsigned i;
+
+    for (i = 0; i < MAX_TO_RETURN && unit_fact_at(code, pc, &fact) && !fact.odd; i++) {
+        if (fact.flow != CODE_NEXT || fact.condition != 0)
+            return fact.flow == CODE_RETURN;
+        code_step(code->cpu, state, &fact);
+        pc += fact.size;
+    }
+    return false;
+}
+
+enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_unit *unit;
+    struct code_state state;
+    const struct code_value *sp = &state.reg[cpu->sp];
+
+    if (fact->flow != CODE_CALL || cpu->link || fact->target <= next || fact->target - next > MAX_DETOUR)
+        return DETOUR_NONE;
+    unit = code_unit_at(code, next - 1);
+    code_entry(cpu, &state);
+    if (unit == NULL || fact->target >= unit->end || !unit_follow_to_return(code, &state, fact->target) ||
+        sp->base != BASE_CFA)
+        return DETOUR_NONE;
+    if (sp->k == cpu->sp_at_entry + cpu->word)
+        return DETOUR_RETURNS;
+    return sp->k == cpu->sp_at_entry && state_load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
+}
+
+/* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
+static bool is_thunk(const struct code *code, const struct code_unit *unit)
+{
+    struct code_fact fact;
+
+    return !code->cpu->link && unit_fact_at(code, unit->start, &fact) &&
+           code_detour(code, &fact, unit->start + fact.size) == DETOUR_RETURNS;
+}
+
+/* Whether STATE has something on the stack below the return address. */
+static bool has_pushed(const struct code_cpu *cpu, const struct code_state *state)
+{
+    return state->reg[cpu->sp].base == BASE_CFA && state->reg[cpu->sp].k < cpu->sp_at_entry;
+}
+
+bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
+{
+    return has_pushed(code->cpu, state) && is_thunk(code, unit);
+}
+
+/* The list that the edge to TARGET is in. */
+static struct code_edge **edges_to(const struct code_edges *edges, uint64_t target)
+{
+    return &edges->lists[code_hash(target) & (edges->size - 1)];
+}
+
+static struct code_edge *find_edge(const struct code_edges *edges, uint64_t target)
+{
+    struct code_edge *edge = edges->size > 0 ? *edges_to(edges, target) : NULL;
+
+    while (edge != NULL && edge->target != target)
+        edge = edge->chain;
+    return edge;
+}
+
+static void put_edge(struct code_edges *edges, struct code_edge *edge)
+{
+    struct code_edge **list = edges_to(edges, edge->target);
+
+    edge->chain = *list;
+    *list = edge;
+}
+
+/* Adds an edge to TARGET, which none leads to yet. */
+static struct code_edge *new_edge(struct code_edges *edges, uint64_t target)
+{
+    struct code_edge *edge = zeroed(1, sizeof *edge);
+    struct code_edges more = {NULL, edges->num, edges->size > 0 ? 2 * edges->size : 64};
+    size_t i;
+
+    if (edges->num == edges->size) {
+        more.lists = zeroed(more.size, sizeof(struct code_edge *));
+        for (i = 0; i < edges->size; i++)
+            while (edges->lists[i] != NULL) {
+                struct code_edge *next = edges->lists[i]->chain;
+
+                put_edge(&more, edges->lists[i]);
+                edges->lists[i] = next;
+            }
+        free(edges->lists);
+        *edges = more;
+    }
+    edge->target = target;
+    put_edge(edges, edge);
+    edges->num++;
+    return edge;
+}
+
+static void free_edge(struct code_edges *edges, struct code_edge *edge)
+{
+    struct code_edge **at = edges_to(edges, edge->target);
+
+    while (*at != edge)
+        at = &(*at)->chain;
+    *at = edge->chain;
+    edges->num--;
+    free(edge);
+}
+
+/* Whether STATE, that of a jump to a function, has left an address of code where that finds its return address. */
+static bool leaves_address(const struct code *code, const struct code_state *state)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_value ra = cpu->link ? state->reg[cpu->ra] : state_load(state, &state->reg[cpu->sp], 0);
+    const uint64_t addr = (cpu->word == 4 ? (uint32_t)ra.k : (uint64_t)ra.k) & ~(uint64_t)cpu->mode;
+
+    return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
+}
+
+bool code_is_foreign(const struct code *code, uint64_t addr)
+{
+    size_t num = 0, below;
+    const struct code_region *list = code->cpu->regions != NULL ? code->cpu->regions(code->decoder, &num) : NULL;
+
+    below = count_up_to(list, num, sizeof *list, offsetof(struct code_region, start), addr);
+    return below > 0 && addr < list[below - 1].end;
+}
+
+/* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
+void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
+{
+    struct code_unit *unit = code_unit_at(code, target);
+    struct code_state entry;
+    struct code_edge *edge;
+
+    if (unit == NULL || code_is_foreign(code, target))
+        return;
+    /* Where a function returns, SP and FP are what they were at its entry, whatever is known of them. */
+    if (target == unit->start && state->caller == CALLER_KNOWN && !has_pushed(code->cpu, state) &&
+        is_thunk(code, unit)) {
+        code_entry(code->cpu, &entry);
+        state = &entry;
+    }
+    if (target == unit->start && code_is_entry(code->cpu, state)) {
+        unit->called = true;
+        if (unit->function)
+            return;
+    }
+    edge = find_edge(&code->edges, target);
+    if (edge != NULL) {
+        unit->dirty |= code_join(code->cpu, &edge->state, state);
+        edge->bare |= !leaves_address(code, state);
+        return;
+    }
+    edge = new_edge(&code->edges, target);
+    edge->bare = !leaves_address(code, state);
+    edge->state = *state;
+    index_forget_twins(&edge->state);
+    edge->next = unit->edges;
+    unit->edges = edge;
+    unit->dirty = true;
+}
+
+void code_begin_at(struct code *code, uint64_t target, enum code_kind kind)
+{
+    struct code_state state;
+    struct code_edge *edge;
+
+    state_begin_way(code, &state, kind);
+    code_add_edge(code, target, &state);
+    edge = find_edge(&code->edges, target);
+    if (edge != NULL)
+        edge->begins = (uint8_t)(kind + 1);
+}
+
+struct code_edge **unit_forget_edge(struct code *code, struct code_edge **at)
+{
+    struct code_edge *edge = *at;
+
+    if (edge->begins != 0) {
+        state_begin_way(code, &edge->state, (enum code_kind)(edge->begins - 1));
+        edge->bare = !leaves_address(code, &edge->state);
+        return &edge->next;
+    }
+    *at = edge->next;
+    free_edge(&code->edges, edge);
+    return at;
+}
+
+void code_forget_edges(struct code *code, struct code_unit *unit)
+{
+    struct code_edge **at = &unit->edges;
+
+    while (*at != NULL)
+        at = unit_forget_edge(code, at);
+    unit->called = unit->is_called;
+    unit->is_piece = false;
+    unit->dirty = true;
+    unit->runs = 0;
+}
+
+bool code_begins_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && symbol->function;
+}
+
+bool unit_takes_address(const struct code *code, uint64_t pc)
+{
+    struct code_fact fact;
+    const struct code_cpu *cpu = code->cpu;
+
+    return !cpu->link && unit_fact_at(code, pc, &fact) && fact.num > 1 && fact.op[0].what == CODE_LOAD &&
+           fact.op[0].base == cpu->sp && fact.op[0].k == 0 && fact.op[1].what == CODE_SET &&
+           fact.op[1].reg == cpu->sp && fact.op[1].k == cpu->word;
+}
+
+bool code_is_own_address(const struct code *code, const struct code_fact *fact, uint64_t next)
+{
+    const struct code_unit *unit, *behind;
+
+    if (fact->target != next)
+        return false;
+    unit = code_unit_at(code, next - 1);
+    behind = code_unit_at(code, next);
+    if (unit == NULL || behind == NULL)
+        return false;
+    return unit == behind || (unit->fde == NULL && behind->fde == NULL && !code_begins_function(code, next) &&
+                              unit_takes_address(code, next));
+}
+
+/* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than where
+ * a return finds it; on x86_64 SP is then where a return would have left it. */
+bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    struct code_state left;
+    struct code_value *sp = &left.reg[cpu->sp];
+
+    state_copy(&left, state);
+    if (cpu->link && fact->flow == CODE_AWAY)
+        left.reg[cpu->ra] = left.reg[CODE_TARGET];
+    if (!cpu->link && fact->flow == CODE_AWAY && sp->base == BASE_CFA) {
+        code_move(sp, -cpu->word);
+        state_store(cpu, &left, sp, 0, &left.reg[CODE_TARGET]);
+    }
+    return !fact->odd && code_is_entry(cpu, &left);
+}
+
+bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_value *ra = &state->reg[cpu->ra];
+
+    return fact->flow == CODE_RETURN && cpu->link && ra->base == BASE_TABLE &&
+           (ra->width & CODE_ENTRY_COMPLETE) != 0;
+}
+
+void unit_drop_rows(struct cfi_fde *fde)
+{
+    free(fde->rows);
+    fde->rows = NULL;
+    fde->num_rows = 0;
+}
+
+void code_drop_cfi(struct code *code, struct code_unit *unit)
+{
+    struct cfi_fde *fde = &code->cfi->fdes[unit->fde - code->cfi->fdes];
+
+    unit_drop_rows(fde);
+    fde->size = 0;
+    unit->fde = NULL;
+    unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
+    unit->odd = unit->spoils = unit->frames = unit->keeps_fp = false;
+    unit->passes_on = false;
+    unit->popped = 0;
+    unit->bare = unit->dirty = true;
+}
+
+bool code_has_row(const struct code_unit *unit, uint64_t pc)
+{
+    size_t below = count_up_to(unit->rows, unit->num_rows, sizeof *unit->rows, offsetof(struct cfi_row, start), pc);
+
+    return below > 0 && pc < unit->rows[below - 1].end;
+}
+
+void code_free(struct code *code)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        while (code->units[i].edges != NULL) {
+            struct code_edge *next = code->units[i].edges->next;
+
+            free(code->units[i].edges);
+            code->units[i].edges = next;
+        }
+        free(code->units[i].rows);
+        free(code->units[i].lost);
+    }
+    free(code->units);
+    free(code->calls);
+    free(code->jumps);
+    free(code->edges.lists);
+    free(code->callees.places);
+    free(code->vectors);
+    free(code->reports);
+    if (code->cpu->close != NULL)
+        code->cpu->close(code->decoder);
+}

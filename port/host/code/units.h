@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Units of code, for those who follow ways through them. What everybody may do with units stands in code.h. */
+#ifndef SFU_HOST_CODE_UNITS_H
+#define SFU_HOST_CODE_UNITS_H
+
+#include "code.h"
+
+/* The address that VALUE, a number, is. */
+static inline uint64_t unit_address_of(const struct code_cpu *cpu, const struct code_value *value)
+{
+    return cpu->word == 4 ? (uint32_t)value->k : (uint64_t)value->k;
+}
+
+/* The text of the section that PC is in; none outside of code. */
+struct code_text unit_text_at(const struct code *code, uint64_t pc);
+/* Reads the instruction at PC, in whatever unit that is. */
+bool unit_fact_at(const struct code *code, uint64_t pc, struct code_fact *fact);
+/* Names of pieces of functions, which are jumped to. */
+bool unit_names_piece(const char *name);
+/* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
+bool unit_takes_address(const struct code *code, uint64_t pc);
+/* Follows STATE from PC on to the next return. Returns false if none comes soon, or a way leads elsewhere. */
+bool unit_follow_to_return(const struct code *code, struct code_state *state, uint64_t pc);
+/* The edge at AT goes, unless a way begins there: then nothing else is left of it. Returns where the next one is. */
+struct code_edge **unit_forget_edge(struct code *code, struct code_edge **at);
+void unit_drop_rows(struct cfi_fde *fde);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What registers of the CPU get (VBAR_EL1, stvec and mtvec, LSTAR) and s390x's new PSWs are entries of interrupts and
+ * system calls without a trial, and no functions, whatever their CFI says.
+ */
+#include "vectors.h"
+#include "kinds.h"
+#include "units.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- Registers of the CPU -------------------------------------------------------------------------------------- */
+
+static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_t by)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_vectors; i++)
+        if (code->vectors[i].addr == addr && code->vectors[i].what == what)
+            return;
+    code->vectors = grow(code->vectors, code->num_vectors, sizeof *code->vectors);
+    code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
+}
+
+enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW };
+
+/* x86_64: RAX, RDX, RCX, and registers that say where programs enter; s390x: where new PSWs are. */
+enum { AMD64_RAX, AMD64_RDX, AMD64_RCX, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
+static const uint32_t msr_sysenter = 0x176, msr_lstar = 0xc0000082, msr_cstar = 0xc0000083;
+
+/* wrmsr writes EDX and EAX to the register ECX. Code that shifts an address for EDX has all of it in RAX. */
+static void note_msr(struct code *code, uint64_t pc, const struct code_state *state)
+{
+    const struct code_value *low = &state->reg[AMD64_RAX], *high = &state->reg[AMD64_RDX],
+                            *number = &state->reg[AMD64_RCX];
+    const uint32_t msr = (uint32_t)number->k;
+    uint64_t addr = (uint64_t)low->k;
+
+    if (number->base != BASE_NUMBER || low->base != BASE_NUMBER)
+        return;
+    if (high->base == BASE_NUMBER)
+        addr = (uint64_t)high->k << 32 | (addr & UINT32_MAX);
+    if (msr == msr_lstar || msr == msr_cstar)
+        note_vector(code, LSTAR, addr, pc);
+    else if (msr == msr_sysenter)
+        note_vector(code, SYSENTER, addr, pc);
+}
+
+/* The address in the new PSW at ADDR of the image, or 0: if the CPU would wait there (bit 14), if a bit is set that
+ * must be 0, or if addresses do not have 64 bits (bits 31 and 32; "z/Architecture Principles of Operation",
+ * "Program-Status Word"). */
+static uint64_t psw_address(struct image *image, uint64_t addr)
+{
+    static const uint64_t wide = 0x180000000, never = 0xb80a00fe7fffffff;
+    const uint8_t *p = image_bytes(image, addr, 16);
+    uint64_t mask;
+
+    if (p == NULL && (p = image_instructions(image, addr, 16)) == NULL)
+        return 0;
+    mask = load_number(p, 8, image->big);
+    return (mask & wide) == wide && (mask & never) == 0 ? load_number(p + 8, 8, image->big) : 0;
+}
+
+/* The CPU has BYTES at AT that the image has at FROM: the new PSWs among them, because of the instruction BY. */
+static void note_psws(struct code *code, int64_t at, uint64_t from, unsigned bytes, uint64_t by)
+{
+    unsigned i;
+
+    for (i = 0; i + 16 <= bytes; i++) {
+        const int64_t k = at + i;
+        const uint64_t to = k >= FIRST_PSW && k < LAST_PSW && k % 16 == 0 ? psw_address(code->image, from + i) : 0;
+
+        if (to != 0)
+            note_vector(code, NEW_PSW, to, by);
+    }
+}
+
+void code_note_low_core(struct code *code)
+{
+    if (code->cpu->old_psw != 0)
+        note_psws(code, FIRST_PSW, FIRST_PSW, LAST_PSW - FIRST_PSW, FIRST_PSW);
+}
+
+/* Whether FACT may be one of an instruction that sets such a register: of those little or nothing is known. */
+static bool may_set_vector(const struct code *code, const struct code_fact *fact)
+{
+    if (code->image->abi == SFU_AMD64)
+        return fact->size == 2;
+    return code->cpu->old_psw != 0 || (fact->size == 4 && fact->num < 2);
+}
+
+void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
+                        const struct code_state *state)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const uint8_t *p = may_set_vector(code, fact) ? image_instructions(code->image, pc, fact->size) : NULL;
+    const uint32_t word = p != NULL && fact->size == 4 ? (uint32_t)load_number(p, 4, false) : 0;
+    const struct code_value *value;
+    unsigned i;
+
+    if (p == NULL)
+        return;
+    if (code->image->header.e_machine == EM_AARCH64 &&
+        ((word & 0xffffffe0) == 0xd518c000 || (word & 0xffffffe0) == 0xd51cc000 ||
+         (word & 0xffffffe0) == 0xd51ec000) &&
+        (word & 31) < 31) { /* msr vbar_el1, vbar_el2, vbar_el3 */
+        value = &state->reg[word & 31];
+        if (value->base == BASE_NUMBER)
+            note_vector(code, VBAR, (uint64_t)value->k, pc);
+    } else if (code->image->header.e_machine == EM_RISCV && (word & 0x707f) == 0x1073 &&
+               (word >> 20 == 0x105 || word >> 20 == 0x305)) { /* csrrw stvec, mtvec */
+        value = &state->reg[word >> 15 & 31];
+        if (value->base == BASE_NUMBER)
+            note_vector(code, TVEC, (uint64_t)value->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX), pc);
+    } else if (code->image->abi == SFU_AMD64 && fact->size == 2 && p[0] == 0x0f && p[1] == 0x30) { /* wrmsr */
+        note_msr(code, pc, state);
+    }
+    for (i = 0; i < fact->num && cpu->old_psw != 0; i++) {
+        const struct code_op *op = &fact->op[i];
+        struct code_value at = state->reg[op->base], from = state->reg[op->reg];
+
+        code_move(&at, op->k);
+        if (at.base != BASE_NUMBER || from.base != BASE_NUMBER || at.k >= LAST_PSW || at.k < -LAST_PSW)
+            continue;
+        if (op->what == CODE_STORE && at.k >= FIRST_PSW && at.k % 16 == 8)
+            note_vector(code, NEW_PSW, (uint64_t)from.k, pc);
+        code_move(&from, op->from);
+        if (op->what == CODE_COPY)
+            note_psws(code, at.k, (uint64_t)from.k, op->last + 1u, pc);
+    }
+}
+
+/* ---- aarch64's vectors ----------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 16, SLOT = 128 };
+
+/* Whether the slot at ADDR has instructions: not nops, zeros, or a jump to itself alone. */
+static bool is_used(struct image *image, uint64_t addr)
+{
+    const uint8_t *bytes = image_instructions(image, addr, SLOT);
+    unsigned i;
+
+    for (i = 0; bytes != NULL && i < SLOT; i += 4) {
+        const uint32_t word = (uint32_t)load_number(bytes + i, 4, false);
+
+        if (word != 0xd503201f && word != 0 && word != 0x14000000)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a function that is not a slot begins in the slot at ADDR, or an object that is longer: other code has taken
+ * the place of the last slots of a kernel without programs. */
+static bool is_taken(const struct image *image, uint64_t addr)
+{
+    size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                           offsetof(struct symbol, addr), addr - 1);
+
+    for (; i < image->num_symbols && image->symbols[i].addr < addr + SLOT; i++)
+        if (image->symbols[i].function && (image->symbols[i].addr != addr || image->symbols[i].size > SLOT))
+            return true;
+    return false;
+}
+
+/* How many slots are at ADDR, which VBAR is set to. */
+static unsigned num_slots(const struct image *image, uint64_t addr)
+{
+    unsigned n = 0;
+
+    while (addr % (SLOTS * SLOT) == 0 && n < SLOTS && (n == 0 || !is_taken(image, addr + n * SLOT)))
+        n++;
+    return n;
+}
+
+/* At the first four the CPU has left SP_EL0 for another SP, and at the last eight a program's SP is in SP_EL0. */
+void code_enter_slots(struct code *code, const struct code_how *how, uint64_t addr, const char *why)
+{
+    const unsigned num = num_slots(code->image, addr);
+    unsigned n;
+
+    for (n = 0; n < num; n++)
+        if (image_code(code->image, addr + n * SLOT) != NULL && is_used(code->image, addr + n * SLOT))
+            code_enter(code, how, addr + n * SLOT, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0, why);
+}
+
+bool code_has_slots(struct code *code, uint64_t addr)
+{
+    unsigned n;
+
+    if (addr % (SLOTS * SLOT) != 0 || code->image->header.e_machine != EM_AARCH64)
+        return false;
+    for (n = 0; n < SLOTS; n++)
+        if (is_used(code->image, addr + n * SLOT) && code_is_kind(code, addr + n * SLOT, CODE_TRAP))
+            return true;
+    return false;
+}
+
+enum code_kind code_kind_of_slot(const struct code *code, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_vectors; i++) {
+        const struct code_vector *v = &code->vectors[i];
+
+        if (v->what != VBAR || addr < v->addr || addr % SLOT != 0)
+            continue;
+        if ((addr - v->addr) / SLOT < num_slots(code->image, v->addr))
+            return (addr - v->addr) / SLOT / 4 == 1 ? CODE_TRAP : CODE_SP0;
+    }
+    return CODE_KINDS;
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------------------------- */
+
+/* RISC-V: BASE has its mode in its low bits. One with vectors has a jump for each interrupt. */
+static void enter_tvec(struct code *code, const struct code_how *how, uint64_t base)
+{
+    const uint64_t addr = base & ~(uint64_t)3;
+    unsigned n;
+
+    for (n = 0; n < ((base & 3) == 1 ? 64u : 1u); n++) {
+        const struct code_text text = unit_text_at(code, addr + 4 * n);
+        struct code_fact fact;
+
+        memset(&fact, 0, sizeof fact);
+        if (text.bytes != NULL)
+            code->cpu->decode(code->decoder, &text, addr + 4 * n, &fact);
+        if (fact.size == 0 || (n > 0 && fact.flow != CODE_JUMP))
+            return;
+        code_enter(code, how, addr + 4 * n,
+                   code_kind_of_trap(code, (base & 3) == 1 && fact.flow == CODE_JUMP ? fact.target : addr),
+                   (base & 3) == 1 ? "stvec or mtvec is set to the vectors there" : "stvec or mtvec is set to it");
+    }
+}
+
+void code_enter_vector(struct code *code, const struct code_how *how, const struct code_vector *v)
+{
+    const struct code_unit *unit = code_unit_at(code, v->addr);
+
+    switch (v->what) {
+    case VBAR:
+        code_enter_slots(code, how, v->addr, "VBAR is set to the vectors there");
+        break;
+    case TVEC:
+        enter_tvec(code, how, v->addr);
+        break;
+    case LSTAR: /* a symbol of a kernel at a high address has these low bits */
+        if (unit != NULL)
+            code_enter(code, how, v->addr, CODE_SYSCALL, "LSTAR or CSTAR is set to it");
+        break;
+    case SYSENTER:
+        if (unit != NULL)
+            code_enter(code, how, v->addr, CODE_START, "sysenter leads there, which keeps neither the PC nor SP");
+        break;
+    default:
+        code_enter(code, how, v->addr, CODE_TRAP, "a new PSW is set to it");
+        break;
+    }
+}
+
+void code_mark_vectors(const struct code *code, bool *from)
+{
+    size_t i;
+    unsigned n;
+
+    for (i = 0; i < code->num_vectors; i++) {
+        const struct code_vector *v = &code->vectors[i];
+        const uint64_t addr = v->what == TVEC ? v->addr & ~(uint64_t)3 : v->addr;
+        const unsigned num = v->what == VBAR ? num_slots(code->image, addr) : 1;
+
+        for (n = 0; n < num; n++) {
+            const struct code_unit *unit = code_unit_at(code, addr + n * SLOT);
+
+            if (unit != NULL && unit->start == addr + n * SLOT)
+                from[unit - code->units] = true;
+        }
+    }
+}
+
+/* ---- x86_64: from 32-bit code ---------------------------------------------------------------------------------- */
+
+/* Whether nothing leads from the code at ADDR back to who was there before. A jump into 64-bit code that goes back to
+ * it is one of a thunk, which 64-bit code has called. */
+static bool leads_nowhere_back(struct code *code, uint64_t addr)
+{
+    struct code_ends ends;
+
+    code_try(code, addr, CODE_CALLED, &ends);
+    return (ends.calls || ends.tail_calls) && !ends.returns && !ends.returns_ill && !ends.resumes &&
+           !ends.resumes_ill && !ends.exits && !ends.unknown;
+}
+
+/* Ways begin where far jumps from UNIT, which may be 32-bit code, lead to code that no way has reached. Read as 64-bit
+ * code the unit ends in such a jump: what is described behind it is an instruction that only has the same bytes.
+ * Returns whether there are any. */
+static bool enter_from_32_bits(struct code *code, const struct code_how *how, const struct code_unit *unit)
+{
+    const size_t size = (size_t)(unit->end - unit->start);
+    const uint8_t *bytes = image_instructions(code->image, unit->start, size);
+    bool any = false;
+    size_t i;
+
+    for (i = 1; bytes != NULL && i <= size; i++) {
+        const uint64_t to = modes_far_target(code->image, bytes + i, i, size - i);
+        const uint64_t addr = to != 0 ? modes_linked_at(code->image, to) : 0;
+        const struct code_unit *target = to != 0 ? code_unit_at(code, addr) : NULL;
+
+        if (target == NULL || target->fde != NULL || code_has_row(target, addr) ||
+            code_has_row(unit, unit->start + i + 4) || code_is_given(how, addr) || !leads_nowhere_back(code, addr))
+            continue;
+        code_enter(code, how, addr, CODE_START, "a far jump of 32-bit code leads there");
+        any = true;
+    }
+    return any;
+}
+
+bool code_enter_64_bits(struct code *code, const struct code_how *how)
+{
+    bool any = false;
+    size_t i;
+
+    if (code->image->abi != SFU_AMD64 || code->far_jumps_done)
+        return false;
+    code->far_jumps_done = true;
+    for (i = 0; i < code->num_units; i++)
+        if (code->units[i].fde == NULL)
+            any |= enter_from_32_bits(code, how, &code->units[i]);
+    return any;
+}
