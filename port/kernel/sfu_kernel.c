@@ -264,12 +264,13 @@ static enum sfu_kernel_state state_of(const struct sfu_kernel_threads *t, const 
 /* Fills in ENTRY of THREAD, but for its cursor. */
 static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, struct sfu_kernel_thread *entry)
 {
-    entry->stack_low = entry->stack_high = NULL;
+    const uint8_t *low = NULL;
+
+    if (t->stack_low >= 0)
+        low = t->stack_inside ? thread + t->stack_low : (const uint8_t *)pointer_at(thread, t->stack_low);
+    entry->stack_low = low;
+    entry->stack_high = low != NULL ? low + stack_size(t, thread) : NULL;
     entry->guard = t->guard;
-    if (t->stack_low >= 0 && pointer_at(thread, t->stack_low) != NULL) {
-        entry->stack_low = pointer_at(thread, t->stack_low);
-        entry->stack_high = (const uint8_t *)entry->stack_low + stack_size(t, thread);
-    }
     entry->saved = t->registers_inside ? thread + t->sp : NULL;
     entry->sp = (uintptr_t)pointer_at(thread, t->sp);
     entry->name = NULL;

@@ -69,8 +69,10 @@ struct sfu_kernel_frame {
 #define SFU_KERNEL_NOT_SAVED (-1)
 #define SFU_KERNEL_FIRST     (-2) /* of a name or a number: the first member of the structure */
 
-/* offsetof(TYPE, MEMBER) for a frame. */
-#define SFU_KERNEL_AT(type, member) ((int16_t)offsetof(type, member))
+/* offsetof(TYPE, MEMBER), for frames and threads. It does not compile if that is more than an int16_t has. */
+#define SFU_KERNEL_AT(type, member)                                                                                \
+    ((int16_t)(__builtin_offsetof(type, member) +                                                                  \
+               0 * sizeof(char[__builtin_offsetof(type, member) <= 32767 ? 1 : -1])))
 
 /* sfu_kernel.trap of a trap frame that is a structure of TYPE, by the names of its members: PC, SP, FP, link register.
  * x86 has no link register: three names are enough there, and the fourth is not looked at. On 32-bit x86 the second one
@@ -202,12 +204,19 @@ struct sfu_kernel_threads {
     enum sfu_kernel_state (*state)(const void *thread);
     uint32_t guard;                  /* bytes below each stack, as in struct sfu_kernel_stack */
     struct sfu_kernel_states states; /* its size is 0: all threads wait */
+    /* The stack is a part of the thread's structure, or the structure lies at the low end of the stack. Then stack_low
+     * is the offset of the stack's lowest byte, or 0. */
+    bool stack_inside;
 };
 
 /* offsetof(TYPE, MEMBER) of a member that is a pointer, for stack_low. It does not compile if MEMBER is an array: for a
- * stack that lies in the thread's structure itself, add a pointer to it. */
+ * stack that lies in the thread's structure itself, use SFU_KERNEL_THREADS_INSIDE. */
 #define SFU_KERNEL_POINTER(type, member)                                                                           \
     (offsetof(type, member) + 0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(void *) ? 1 : -1]))
+/* The offset of an array that is a stack. It does not compile if MEMBER is a pointer. */
+#define SFU_KERNEL_ARRAY(type, member)                                                                             \
+    ((int16_t)(SFU_KERNEL_AT(type, member) +                                                                       \
+               0 * (int)sizeof(char[sizeof(((type *)0)->member) > sizeof(void *) ? 1 : -1])))
 
 /* The members of struct sfu_kernel_threads that name members of a thread's structure, which is of TYPE: pointer to the
  * stack, saved SP, name (a text in the structure), number. In C, which has designators:
@@ -216,6 +225,11 @@ struct sfu_kernel_threads {
 #define SFU_KERNEL_THREADS(type, stack, saved_sp, text, id)                                                        \
     .size = sizeof(type), .stack_low = SFU_KERNEL_POINTER(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),       \
     .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id)
+/* The same if the stack is an array in the structure: STACK, which says how large it is. */
+#define SFU_KERNEL_THREADS_INSIDE(type, stack, saved_sp, text, id)                                                 \
+    .size = sizeof(type), .stack_low = SFU_KERNEL_ARRAY(type, stack), .stack_size = sizeof(((type *)0)->stack),    \
+    .sp = SFU_KERNEL_AT(type, saved_sp), .name = SFU_KERNEL_NAMED(type, text),                                     \
+    .number = SFU_KERNEL_NAMED(type, id), .stack_inside = true
 #define SFU_KERNEL_NAMED(type, member)                                                                             \
     (offsetof(type, member) != 0 ? SFU_KERNEL_AT(type, member) : SFU_KERNEL_FIRST)
 

@@ -177,7 +177,7 @@ static uint32_t own_segment(void)
     uint32_t segment;
 
     __asm__("movl %%cs, %0" : "=r"(segment));
-    return segment & UINT16_MAX;
+    return segment & 0xffffu;
 }
 
 /* A sfu_trap_hook_fn, for exception entries of a kernel with programs. The CPU has pushed PC, CS and the flags; behind
@@ -198,7 +198,7 @@ static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struc
         return code;
     if ((segment & LEVEL) != 0 || (flags & VIRTUAL_8086) != 0)
         return SFU_END;
-    if ((segment & UINT16_MAX) != own_segment())
+    if ((segment & 0xffffu) != own_segment())
         return code;
     regs->sp = pushed + 12;
     regs->has_ra = false;

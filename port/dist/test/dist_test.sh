@@ -272,7 +272,8 @@ enum { false, true };
 #define offsetof(type, member) __builtin_offsetof(type, member)
 #define noinline __attribute__((__noinline__))
 END
-for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang; do
+for compiler in gcc 'gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc clang \
+    'clang --target=i686-linux-gnu' 'clang --target=riscv32-linux-gnu'; do
     # shellcheck disable=SC2086 # words
     test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O0 $warnings -Wstrict-prototypes \
         -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu_panic.c -o $work/sfu.o

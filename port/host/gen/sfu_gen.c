@@ -1071,6 +1071,42 @@ static void name_entry(const struct image *image, uint64_t addr, char *text, siz
         (void)snprintf(text, size, "%s+0x%" PRIx64, symbol->name, addr - symbol->addr);
 }
 
+/* A reason why entries have no rows, and how many have none for it. A macro makes hundreds of entries that are alike. */
+struct reason {
+    const char *why;
+    size_t num;
+};
+enum { NAMED_ENTRIES = 4 }; /* of each reason, unless -v is given */
+static struct reason *reasons;
+static size_t num_reasons;
+
+/* Counts an entry that has no rows because of WHY. Returns whether it is to be named. */
+static bool is_named(const char *why)
+{
+    struct reason *r;
+
+    for (r = reasons; r != reasons + num_reasons && strcmp(r->why, why) != 0; r++) {
+    }
+    if (r == reasons + num_reasons) {
+        reasons = grow(reasons, num_reasons, sizeof *reasons);
+        r = &reasons[num_reasons++];
+        r->why = why;
+        r->num = 0;
+    }
+    return ++r->num <= NAMED_ENTRIES || options.verbose;
+}
+
+/* Says how many entries were not named. */
+static void say_unnamed(const struct image *image)
+{
+    size_t i;
+
+    for (i = 0; i < num_reasons && !options.verbose; i++)
+        if (reasons[i].num > NAMED_ENTRIES)
+            report_note("%s: %zu more have no rows: %s; -v lists them", image->file, reasons[i].num - NAMED_ENTRIES,
+                        reasons[i].why);
+}
+
 /* A function of struct code_how. */
 static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
                         const char *why)
@@ -1081,6 +1117,8 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
     char entry[256];
 
     if (named == NULL && (options.quiet || (kind != CODE_KINDS && !options.verbose)))
+        return;
+    if (named == NULL && kind == CODE_KINDS && !is_named(why))
         return;
     name_entry(image, addr, entry, sizeof entry);
     if (named != NULL)
@@ -1155,6 +1193,7 @@ static void read_machine_code(struct input *in)
     how.num_entries = points.num;
     if (!code_trust(&in->cfi, &in->spans, &how, &in->code) && options.derive)
         fail("--derive, --entry: this program cannot read code of this CPU");
+    say_unnamed(&in->image);
     entries_skip(&points, skip_entry);
     free(points.list);
     if (!in->code.other_spans)

@@ -2829,6 +2829,23 @@ UNNAMED = """.text\n.globl _start\n.type _start, @function\n_start: call f\n1: j
 TWIN = ".section .text.twins, \"ax\"\ntwin: push $0\ncld\ncall g\n1: hlt\njmp 1b\n"
 
 
+def entries_alike():
+    """What a macro makes hundreds of is named four times for each reason, then counted; -v names all of it."""
+    image = WORK + "/alike"
+    write(image + ".s", (".globl _start\n_start: call g\n1: hlt\njmp 1b\n" + "".join(
+        "entry_%d: push $%d\ncld\ncall g\n1: hlt\njmp 1b\n" % (i, i) for i in range(9)) +
+        ".type g, @function\ng: ret\n.size g, . - g\n").encode())
+    run("as", image + ".s", "-o", image + ".o")
+    run("ld", image + ".o", "-o", image)
+    said = gen("--size", "--find", image)[1]
+    must(re.findall(r"(?m)^sfu-gen: .*: entry_(\d) \(.*; say it by --entry=entry_\1:KIND$", said) == list("0123"), said)
+    must(": 5 more have no rows: nothing shows how it is entered; -v lists them\n" in said, said)
+    said = gen("-v", "--size", "--find", image)[1]
+    must(re.findall(r"say it by --entry=entry_(\d):KIND", said) == list("012345678"), said)
+    must("-v lists them" not in said, said)
+    must("entry_" not in gen("-q", "--size", "--find", image)[1], "-q")
+
+
 def entries_unnamed():
     """Code without a symbol has its address, and its distance from the symbol before it; --entry takes both. So is it
     with symbols that two pieces of code have."""
@@ -3000,6 +3017,7 @@ def test_trust():
         test("%s start-up code that jumps" % cpu, booted, cpu)
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
+    test("entries that are alike", entries_alike)
     test("riscv64 code behind data", data_before_code)
     for cpu in ("riscv64", "riscv32"):
         for kind in ("trap", "scratch", "tp"):

@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # edges.sh OUT: sfu_kernel.c, compiled by each compiler without a flag of a kernel's, needs nothing but sfu: no library
-# for atomic operations, no memcpy. And SFU_KERNEL_POINTER takes a pointer to a stack and refuses the stack itself, in C
-# and in C++.
+# for atomic operations, no memcpy. And in C and in C++ SFU_KERNEL_POINTER takes a pointer to a stack and refuses the
+# stack itself, SFU_KERNEL_ARRAY takes the stack and refuses a pointer, and SFU_KERNEL_AT refuses what is too far.
 set -u
 out=$1
 for compiler in gcc 'x86_64-linux-gnu-gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc \
@@ -23,29 +23,36 @@ for compiler in gcc 'x86_64-linux-gnu-gcc -m32' aarch64-linux-gnu-gcc s390x-linu
     done
 done
 
-# pointer COMPILER MEMBER: compiles a description of threads whose structure has MEMBER, without a warning.
-pointer() {
+# offset COMPILER MEMBER OFFSET: compiles a description of threads whose structure has MEMBER, without a warning. OFFSET
+# is that of its stack.
+offset() {
     $1 -ffreestanding -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -Iarch -Iport/print -Iport/kernel \
-        -c -o "$out/pointer.o" - 2>"$out/pointer.log" <<END
+        -c -o "$out/offset.o" - 2>"$out/offset.log" <<END
 #include "sfu_kernel.h"
 struct task { int id; $2; };
 extern const struct sfu_kernel_threads threads;
-const struct sfu_kernel_threads threads = {NULL, 0, 0, false, NULL, 0, 0, SFU_KERNEL_POINTER(struct task, stack),
+const struct sfu_kernel_threads threads = {NULL, 0, 0, false, NULL, 0, 0, $3,
                                            4096, 0, 0, false, 0, false, 0, NULL, 0,
-                                           {0, 0, 0, 0, 0}};
+                                           {0, 0, 0, 0, 0}, false};
 END
 }
-for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' 'clang++ -std=c++11 -xc++' \
-    'riscv64-linux-gnu-gcc -std=c99 -xc'; do
-    name="stack_low: $compiler"
-    case $name in *"${T:-}"*) ;; *) continue ;; esac
-    if ! pointer "$compiler" 'char *stack'; then
-        echo "not ok $name: a pointer: $(head -n 1 "$out/pointer.log")"
-    elif pointer "$compiler" 'char stack[4096]'; then
-        echo "not ok $name: it takes an array"
-    elif ! grep -q 'array' "$out/pointer.log"; then
-        echo "not ok $name: it fails by another reason: $(head -n 1 "$out/pointer.log")"
+# takes COMPILER MACRO GOOD BAD: MACRO(struct task, stack) compiles with the member GOOD, and not with BAD.
+takes() {
+    name="$2: $1"
+    case $name in *"${T:-}"*) ;; *) return ;; esac
+    if ! offset "$1" "$3" "$2(struct task, stack)"; then
+        echo "not ok $name: $3: $(head -n 1 "$out/offset.log")"
+    elif offset "$1" "$4" "$2(struct task, stack)"; then
+        echo "not ok $name: it takes $4"
+    elif ! grep -q 'array' "$out/offset.log"; then
+        echo "not ok $name: it fails by another reason: $(head -n 1 "$out/offset.log")"
     else
         echo "ok $name"
     fi
+}
+for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' 'clang++ -std=c++11 -xc++' \
+    'riscv64-linux-gnu-gcc -std=c99 -xc'; do
+    takes "$compiler" SFU_KERNEL_POINTER 'char *stack' 'char stack[4096]'
+    takes "$compiler" SFU_KERNEL_ARRAY 'char stack[4096]' 'char *stack'
+    takes "$compiler" SFU_KERNEL_AT 'char other[32763], stack' 'char other[32764], stack'
 done

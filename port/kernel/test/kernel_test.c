@@ -1436,6 +1436,43 @@ static void test_unset_members(void **state)
     assert_ptr_equal(strstr(output, "trace of 77 first:\n#0  0x0000000000003000\n"), output);
 }
 
+/* Stacks that lie in the structure of their thread; and a structure that lies at the low end of its stack. */
+static void test_described_inside(void **state)
+{
+    static struct held {
+        uint64_t sp;
+        char name[8];
+        uint64_t stack[16];
+        int id;
+    } pair[2] = {{0, "one", {0}, 5}, {0, "two", {0}, 6}};
+    struct sfu_stack stack;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pair[i].sp = at(&pair[i].stack[8]);
+        pair[i].stack[9] = 0x3000 + i;
+    }
+    kernel.num_stacks = 0;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    kernel.threads = (struct sfu_kernel_threads){SFU_KERNEL_THREADS_INSIDE(struct held, stack, sp, name, id),
+                                                 .array = pair, .num = 2};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_ptr_equal(strstr(output, "trace of 5 one:\n#0  0x0000000000003000\n"), output);
+    assert_non_null(strstr(output, "\ntrace of 6 two:\n#0  0x0000000000003001\n"));
+    for (i = 0; i < 2; i++) {
+        assert_true(find(at(&pair[i].stack[0]), &stack) && stack.low == at(pair[i].stack) &&
+                    stack.high == at(pair[i].stack) + sizeof pair[i].stack);
+        assert_true(find(at(&pair[i].stack[16]) - 1, &stack) && stack.low == at(pair[i].stack));
+        assert_false(find(at(&pair[i].stack[16]) + 1, &stack));
+        assert_false(find(at(pair[i].stack) - 1, &stack));
+    }
+    kernel.threads.stack_low = 0;
+    kernel.threads.stack_size = sizeof pair[0];
+    assert_true(find(at(&pair[1]), &stack) && stack.low == at(&pair[1]) && stack.high == at(&pair[2]));
+    assert_false(find(at(pair) - 1, &stack));
+}
+
 /* The macros that describe frames, and a frame whose first word is its SP or its FP, and one that has FP elsewhere. */
 static void test_frames(void **state)
 {
@@ -1556,6 +1593,7 @@ int main(void)
         cmocka_unit_test_setup(test_thread_outside, reset),
         cmocka_unit_test_setup(test_described, reset),
         cmocka_unit_test_setup(test_described_new, reset),
+        cmocka_unit_test_setup(test_described_inside, reset),
         cmocka_unit_test_setup(test_described_states, reset),
         cmocka_unit_test_setup(test_states_macro, reset),
         cmocka_unit_test_setup(test_described_list, reset),
