@@ -1071,7 +1071,7 @@ static void name_entry(const struct image *image, uint64_t addr, char *text, siz
         (void)snprintf(text, size, "%s+0x%" PRIx64, symbol->name, addr - symbol->addr);
 }
 
-/* A reason why entries have no rows, and how many have none for it. A macro makes hundreds of entries that are alike. */
+/* A reason why entries have no rows, and how many have none for it. A macro makes hundreds of entries alike. */
 struct reason {
     const char *why;
     size_t num;
