@@ -58,6 +58,8 @@ struct run {
     size_t num_jumps;
     uint32_t here;                    /* the number of the place that is followed */
     bool found_jumps;                 /* in this round */
+    bool odd;                         /* in this round: as in the unit */
+    uint32_t popped;                  /* the same */
     bool misled;                      /* targets were taken that are none: what was read there goes */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
@@ -604,12 +606,30 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
 }
 
 /* The unit takes POPPED - 1 bytes off the stack where it returns, or POPPED_MIXED. */
-static void put_popped(struct code_unit *unit, uint32_t popped)
+static void put_popped(struct run *r, uint32_t popped)
 {
-    if (unit->popped != 0 && unit->popped != popped)
-        popped = POPPED_MIXED;
-    unit->changed |= unit->odd && unit->popped != popped;
-    unit->popped = popped;
+    r->popped = r->popped == 0 || r->popped == popped ? popped : POPPED_MIXED;
+}
+
+/* In its first runs a unit forgets what it has taken off the stack as long as it did not know what its callees do; then
+ * what differs is mixed, so that there is an end. */
+enum { FORGETS = 4 };
+
+/* What this run has found is what callers of the unit believe. */
+static void keep_popped(struct run *r)
+{
+    struct code_unit *unit = r->unit;
+
+    if (r->popped == 0)
+        return;
+    if (unit->runs > FORGETS) {
+        put_popped(r, unit->popped != 0 ? unit->popped : r->popped);
+        r->odd |= unit->odd;
+    }
+    unit->changed |= unit->odd != r->odd || (r->odd && unit->popped != r->popped);
+    unit->odd = r->odd;
+    unit->popped = r->popped;
+    r->code->changed |= unit->changed;
 }
 
 /* The unit returns by FACT with SP: notes how much it takes off the stack. A jump that returns has taken the address
@@ -623,7 +643,7 @@ static void note_popped(struct run *r, const struct code_value *sp, const struct
 
     if (moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
         popped = (uint32_t)moved + 1;
-    put_popped(r->unit, popped);
+    put_popped(r, popped);
 }
 
 /* x86: with STATE the unit goes on, as FACT says, in another function, which returns to the caller of this one: this
@@ -639,9 +659,8 @@ static void note_passed(struct run *r, const struct code_state *state, const str
     unit->changed |= open && !unit->passes_on;
     unit->passes_on |= open;
     if (callee != NULL && callee->odd && callee->start == fact->target) {
-        unit->changed |= !unit->odd;
-        unit->odd = true;
-        put_popped(unit, callee->popped);
+        r->odd = true;
+        put_popped(r, callee->popped);
     }
     r->code->changed |= unit->changed;
 }
@@ -703,10 +722,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     note_popped(r, sp, fact);
     if (fact->odd || has_popped(cpu, state, fact) ||
         (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
-        (outlined && sp->base == BASE_UNKNOWN)) {
-        r->unit->changed |= !r->unit->odd;
-        r->unit->odd = true;
-    }
+        (outlined && sp->base == BASE_UNKNOWN))
+        r->odd = true;
     if (!state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
         (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN))
         note_framed(r->unit, &state->reg[cpu->fp]);
@@ -1729,6 +1746,8 @@ static bool do_rounds(struct run *r)
     do {
         forget_states(r);
         r->found_jumps = false;
+        r->popped = 0;
+        r->odd = false;
         discover(r);
         settle(r);
         if (!r->found_jumps && !find_seeds(r) && !find_popping(r))
@@ -1766,6 +1785,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
         follow(r, r->index[offset] - 1, &state, true);
     }
     unit->anywhere = NULL;
+    keep_popped(r);
     forget_states(r);
     free(r->places);
     free(r->index);

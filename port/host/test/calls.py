@@ -1145,6 +1145,24 @@ def takes(cpu, body, row):
     alone(cpu, of_bits(cpu, text))
 
 
+# Code alone: each of many functions calls the next one, which takes its argument off the stack, and does so itself.
+# What the last one takes is known first.
+POPPING = {
+    "x86_64": ("push %rbx\npush $1\ncall {} => r7+24 [cfa-8] r6+0\nnop => r7+16 [cfa-8] r6+0\npop %rbx", "ret $8"),
+    "i386": ("push %ebx\npush $1\ncall {} => r4+12 [cfa-4] r5+0\nnop => r4+8 [cfa-4] r5+0\npop %ebx", "ret $4"),
+    "aarch64": ("""sub sp, sp, #32\nstr x30, [sp, #24]\nsub sp, sp, #16\nbl {} => r31+48 [cfa-8] r29+0
+        nop => r31+32 [cfa-8] r29+0\nldr x30, [sp, #24]\nadd sp, sp, #32""", "add sp, sp, #16\nret"),
+}
+
+
+def popping(cpu, num):
+    body, end = POPPING[cpu]
+    text = body.format("g0") + "\n" + end
+    for i in range(num):
+        text += "\n.type g%d, %%function\ng%d: %s\n%s" % (i, i, body.format("g%d" % (i + 1)), end)
+    alone(cpu, "%s\n.type g%d, %%function\ng%d: %s" % (text, num, num, end))
+
+
 # CFI that no trace can go on by: SP would go down, as in padding behind a return that it does not know of (glibc's i386
 # strcasecmp), or FP or RA is where another context has it (longjmp). There are no rows, whoever says so, and sfu-lint
 # lets pass what is made.
@@ -1595,6 +1613,9 @@ def main():
             for body in bodies:
                 test("%s: code alone: a callee takes an argument off the stack, or not: %s" % (
                     cpu, body.replace("\n", "; ")), takes, cpu, body, popped)
+    for cpu in POPPING:
+        for num in (1, 3, 12):
+            test("%s: code alone: %d callees that pop, each in the next one" % (cpu, num + 1), popping, cpu, num)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
         test("%s: code alone: many switches, each behind another one" % cpu, branches, cpu, 100)
