@@ -612,9 +612,42 @@ static void branch(struct code_fact *fact, const struct instruction *i)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
+/* Those of floating point, vectors and caches, and what nobody knows. */
+static void decode_rest(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t function = field(i->word, 12, 3), funct5 = i->word >> 27;
+
+    switch (i->word & 0x7f) {
+    case OP_FP:
+        if (funct5 == COMPARES || funct5 == CONVERTS || funct5 == MOVES)
+            replace(fact, rd(i->word));
+        break;
+    case OP_V: /* vsetvl and so on; vmv.x.s, vcpop, vfirst */
+        if (function == 7 || (function == 2 && i->word >> 26 == 0x10))
+            replace(fact, rd(i->word));
+        break;
+    case MISC_MEM: /* fence; cbo.zero */
+        if (function == 2 && i->word >> 20 == 4) {
+            code_write(fact, read(rs1(i->word)), -64, 64);
+            code_write(fact, read(rs1(i->word)), 0, 64);
+        }
+        break;
+    case LOAD_FP:
+    case 0x43: /* fmadd, fmsub, fnmsub, fnmadd */
+    case 0x47:
+    case 0x4b:
+    case 0x4f:
+    case 0x77: /* of vectors alone */
+        break;
+    default:
+        forget_all(fact);
+        break;
+    }
+}
+
 static void decode_word(struct code_fact *fact, const struct code_text *text, const struct instruction *i)
 {
-    const uint32_t upper = i->word & 0xfffff000, function = field(i->word, 12, 3), funct5 = i->word >> 27;
+    const uint32_t upper = i->word & 0xfffff000;
 
     switch (i->word & 0x7f) {
     case OP_IMM:
@@ -647,20 +680,6 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
     case AMO:
         atomic(fact, i);
         break;
-    case OP_FP:
-        if (funct5 == COMPARES || funct5 == CONVERTS || funct5 == MOVES)
-            replace(fact, rd(i->word));
-        break;
-    case OP_V: /* vsetvl and so on; vmv.x.s, vcpop, vfirst */
-        if (function == 7 || (function == 2 && i->word >> 26 == 0x10))
-            replace(fact, rd(i->word));
-        break;
-    case MISC_MEM: /* fence; cbo.zero */
-        if (function == 2 && i->word >> 20 == 4) {
-            code_write(fact, read(rs1(i->word)), -64, 64);
-            code_write(fact, read(rs1(i->word)), 0, 64);
-        }
-        break;
     case SYSTEM:
         system(fact, text, i);
         break;
@@ -674,15 +693,8 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
     case JALR:
         jump_to(fact, text, i);
         break;
-    case LOAD_FP:
-    case 0x43: /* fmadd, fmsub, fnmsub, fnmadd */
-    case 0x47:
-    case 0x4b:
-    case 0x4f:
-    case 0x77: /* of vectors alone */
-        break;
     default:
-        forget_all(fact);
+        decode_rest(fact, i);
         break;
     }
     if (i->xlen == 4)

@@ -1191,6 +1191,31 @@ static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     }
 }
 
+/* Of those whose first byte is 0xa7, which have the distance in their last two. */
+static bool flow_of_a7(struct code_fact *fact, const uint8_t *p, uint64_t pc, uint64_t target)
+{
+    switch (low(p[1])) {
+    case 0x4: /* brc */
+        branch(fact, high(p[1]), target);
+        fact->checks = checks(high(p[1]));
+        return true;
+    case 0x5: /* bras: with another register than RA it jumps over data, whose address that has then */
+        if (high(p[1]) == R14) {
+            call(fact, R14, target);
+        } else {
+            code_add(fact, CODE_NUMBER, (uint8_t)high(p[1]), 0, 0, (int64_t)pc + 4);
+            branch(fact, 15, target);
+        }
+        return true;
+    case 0x6: /* brct, brctg */
+    case 0x7:
+        count_down(fact, p, target);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     uint64_t target = pc + (uint64_t)(2 * half(p + 2));
@@ -1230,27 +1255,7 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         fact->may_leave = low(p[3]) != 0;
         return true;
     case 0xa7:
-        break;
-    default:
-        return false;
-    }
-    switch (low(p[1])) {
-    case 0x4: /* brc */
-        branch(fact, high(p[1]), target);
-        fact->checks = checks(high(p[1]));
-        return true;
-    case 0x5: /* bras: with another register than RA it jumps over data, whose address that has then */
-        if (high(p[1]) == R14) {
-            call(fact, R14, target);
-        } else {
-            code_add(fact, CODE_NUMBER, (uint8_t)high(p[1]), 0, 0, (int64_t)pc + 4);
-            branch(fact, 15, target);
-        }
-        return true;
-    case 0x6: /* brct, brctg */
-    case 0x7:
-        count_down(fact, p, target);
-        return true;
+        return flow_of_a7(fact, p, pc, target);
     default:
         return false;
     }

@@ -592,6 +592,22 @@ static bool adds_to_sp(const struct code_cpu *cpu, const struct code_fact *fact)
            fact->op[0].reg == cpu->sp && fact->op[0].base == cpu->sp;
 }
 
+/* Reads the instruction at PC, which may be in TEXT. Returns false if the way ends there. */
+static bool read_next(struct trial *t, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+
+    memset(fact, 0, sizeof *fact);
+    if (text->bytes != NULL && pc >= text->start && pc < text->end && pc % cpu->align == 0)
+        cpu->decode(t->code->decoder, text, pc, fact);
+    if (fact->size == 0 && code_is_foreign(t->code, pc))
+        return false; /* Only a far jump leads into another mode: what stands in front is a call that never returns. */
+    if (fact->size != 0 && t->steps++ != t->max_steps)
+        return true;
+    t->ends->unknown = true;
+    return false;
+}
+
 /* Follows the way of BLOCK to where ways meet or end. */
 static void follow(struct trial *t, struct block *block)
 {
@@ -608,16 +624,9 @@ static void follow(struct trial *t, struct block *block)
         const bool left = state.has_left, own = is_own(t, unit), begun = built;
         bool goes_on;
 
-        memset(&fact, 0, sizeof fact);
         t->ends->begins_mode |= own && begins_mode(t->code, &text, pc);
-        if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
-            cpu->decode(t->code->decoder, &text, pc, &fact);
-        if (fact.size == 0 && code_is_foreign(t->code, pc))
-            return; /* Only a far jump leads into another mode: what stands in front is a call that never returns. */
-        if (fact.size == 0 || t->steps++ == t->max_steps) {
-            t->ends->unknown = true;
+        if (!read_next(t, &text, pc, &fact))
             return;
-        }
         if (fact.condition != 0)
             other = state;
         t->ends->saves |= own && saves_idle(t->code, &state, &fact);

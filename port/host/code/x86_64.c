@@ -656,6 +656,34 @@ static bool known_legacy(struct code_fact *fact, ZydisMnemonic mnemonic)
     }
 }
 
+/* Of instructions that programs hardly have: what they write, which Zydis does not say. Returns false for others. */
+static bool known_system(const struct decoder *d, struct code_fact *fact)
+{
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_SWAPGS:
+    case ZYDIS_MNEMONIC_WRGSBASE:
+    case ZYDIS_MNEMONIC_WRMSR:
+        forget_gs(fact);
+        return true;
+    case ZYDIS_MNEMONIC_CLZERO: /* 64 bytes, "cache line size aligned" (AMD64 Architecture Programmer's Manual) */
+        code_write(fact, RAX, -63, 127);
+        return true;
+    case ZYDIS_MNEMONIC_VMCALL:
+    case ZYDIS_MNEMONIC_VMMCALL:
+        forget_changed(d, fact);
+        return true;
+    case ZYDIS_MNEMONIC_VMRUN:
+    case ZYDIS_MNEMONIC_TDCALL:
+    case ZYDIS_MNEMONIC_SEAMCALL:
+    case ZYDIS_MNEMONIC_SEAMOPS:
+    case ZYDIS_MNEMONIC_ENCLU:
+        forget_all_but_sp(d, fact);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Returns false if Zydis is to be asked. */
 static bool known(const struct decoder *d, struct code_fact *fact)
 {
@@ -702,27 +730,8 @@ static bool known(const struct decoder *d, struct code_fact *fact)
         return extend(d, fact);
     case ZYDIS_MNEMONIC_CMP:
         return true;
-    case ZYDIS_MNEMONIC_SWAPGS:
-    case ZYDIS_MNEMONIC_WRGSBASE:
-    case ZYDIS_MNEMONIC_WRMSR:
-        forget_gs(fact);
-        return true;
-    case ZYDIS_MNEMONIC_CLZERO: /* 64 bytes, "cache line size aligned" (AMD64 Architecture Programmer's Manual) */
-        code_write(fact, RAX, -63, 127);
-        return true;
-    case ZYDIS_MNEMONIC_VMCALL:
-    case ZYDIS_MNEMONIC_VMMCALL:
-        forget_changed(d, fact);
-        return true;
-    case ZYDIS_MNEMONIC_VMRUN:
-    case ZYDIS_MNEMONIC_TDCALL:
-    case ZYDIS_MNEMONIC_SEAMCALL:
-    case ZYDIS_MNEMONIC_SEAMOPS:
-    case ZYDIS_MNEMONIC_ENCLU:
-        forget_all_but_sp(d, fact);
-        return true;
     default:
-        return d->mode->word == 4 && known_legacy(fact, d->insn.mnemonic);
+        return known_system(d, fact) || (d->mode->word == 4 && known_legacy(fact, d->insn.mnemonic));
     }
 }
 
