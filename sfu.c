@@ -445,7 +445,8 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, sf
 /* Opens what lies at offset AT of S, up to the end of S, as *NEXT. */
 static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
 {
-    return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
+    return REMOTE && s->bytes == NULL ? sfu_open_remote(next, s->read, s->ctx, s->size - at, s->addr + at)
+                                      : sfu_open(next, s->bytes + at, s->size - at, s->addr + at);
 }
 
 /* Sets *AT to the offset of the header behind the tables of S. It follows at once, or after up to 7 bytes of padding,
@@ -484,7 +485,7 @@ static void find_code(struct sfu_section *s);
 
 /* Adds SECTIONS[0], which is opened, to *LIST. Then opens what is joined to it, and adds that, as far as there is ROOM.
  * At most ROOM passes. Each section ends in front of the next: only the last one may have bytes behind its tables. */
-static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
+static int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
     struct sfu_section *s = sections;
     uint32_t at;
@@ -673,7 +674,7 @@ static int search(struct lookup *l, sfu_addr pc, uint32_t *count)
  * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
  * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
  * of a module for instance, each is a candidate. At most num_fdes passes. */
-static int find_fde(struct lookup *l, sfu_addr pc)
+static INLINE int find_fde(struct lookup *l, sfu_addr pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
     uint32_t index = l->s->num_fdes;
@@ -796,7 +797,7 @@ static void take_row(struct lookup *l, uint32_t start, unsigned info, uint32_t w
 /* Finds the last row that starts at or below OFFSET, in at most num_rows reads. If the next row starts below *END, *END
  * becomes its start. *END must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. Without rows
  * the lookup's row stays. */
-static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
+static INLINE int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
     const unsigned size = l->fde.address;
     const uint32_t count = l->fde.num_rows;
@@ -833,7 +834,7 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
  * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
  * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
-static int find_row(struct lookup *l, sfu_addr pc)
+static INLINE int find_row(struct lookup *l, sfu_addr pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
     int code;
@@ -1212,7 +1213,7 @@ static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack,
 
 /* Moves WALK to the stack that SP lies on, and counts that. A frame that a trap interrupted has all of its registers,
  * even where nobody knows its stack: only TRAP may lead to none. */
-static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, sfu_addr sp, bool trap)
+static int switch_stack(struct sfu_walk *walk, sfu_addr sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
@@ -1316,13 +1317,17 @@ static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
     return SFU_OK;
 }
 
-int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
+/* The same as sfu_apply, for a ROW of an ABI that is built in: a row that a section has, for instance. */
+static INLINE int apply_row(struct sfu_walk *walk, const struct sfu_row *row)
 {
-    if (!is_abi(row->abi))
-        return SFU_E_ABI;
     if (row->kind != SFU_ROW_RULES)
         return row->kind == SFU_ROW_OUTERMOST ? SFU_END : SFU_E_TRAP;
     return move(walk, row, false);
+}
+
+int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
+{
+    return is_abi(row->abi) ? apply_row(walk, row) : SFU_E_ABI;
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
@@ -1503,7 +1508,7 @@ int sfu_walk_step(struct sfu_walk *walk)
     bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE;
 
     if (code == SFU_OK)
-        code = sfu_apply(walk, &row);
+        code = apply_row(walk, &row);
     if (code == SFU_E_TRAP || unknown)
         code = ask_hook(walk, code);
     if (unknown && code == found)
