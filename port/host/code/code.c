@@ -721,8 +721,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     stack_end(r->code, state, code_is_left(cpu, state, fact));
     note_popped(r, sp, fact);
     if (fact->odd || has_popped(cpu, state, fact) ||
-        (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
-        (outlined && sp->base == BASE_UNKNOWN))
+        (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) || (outlined && sp->base == BASE_UNKNOWN))
         r->odd = true;
     if (!state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
         (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN))

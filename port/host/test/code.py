@@ -1181,8 +1181,43 @@ def faulty_places(cpu):
         must(old.replace("\\n", "\n") in read("port/host/code/" + file).decode(), "%s has no %s" % (file, old))
 
 
+def names_of(objects):
+    """{object: (names that it has, names that it needs)}"""
+    has = {}
+    for line in run("nm", "-A", *objects)[0].splitlines():
+        file, rest = line.split(":", 1)
+        kind, name = rest.split()[-2:]
+        if kind in "UTDRB":
+            has.setdefault(file, (set(), set()))[kind == "U"].add(name)
+    return has
+
+
+def fails(function, *arguments):
+    try:
+        function(*arguments)
+    except Wrong:
+        return
+    raise Wrong("it passes")
+
+
+def arrows(objects):
+    """Each file of port/host/code uses those in front of it alone, in the order of rules.mk; code.h lists them."""
+    objects = [o for o in objects if "/port/host/code/" in o]
+    names, later = names_of(objects), set()
+    listed = read("port/host/code/code.h").decode()
+    for o in reversed(objects):
+        has, needs = names[o]
+        must(not needs & later, "%s uses %s" % (o, " ".join(sorted(needs & later))))
+        later |= has
+        must(os.path.basename(o)[:-2] + ".c" in listed, "code.h does not list %s" % o)
+    must(len(objects) > 10, "only %d objects" % len(objects))
+
+
 def test_facts():
     os.makedirs(WORK, exist_ok=True)
+    objects = read(CODE + ".objects").decode().split()
+    test("each file uses those in front of it alone", arrows, objects)
+    test("a file that uses one behind it is noticed", fails, arrows, [*objects[:2], *reversed(objects[2:])])
     for cpu in TRUE:
         test("%s facts" % cpu, facts, cpu)
         test("%s faults are of code that is there" % cpu, faulty_places, cpu)

@@ -33,6 +33,7 @@ static struct sfu_target target;
 static struct sfu_panic panic;
 static struct sfu_registers top;
 static int faults;
+static size_t fault_behind;
 static bool hook_guesses;
 static int hook_returns;
 static uint64_t null_call;
@@ -69,7 +70,7 @@ static void put(void *ctx, char c)
     assert_true(length < sizeof output - 1);
     output[length++] = c;
     output[length] = '\0';
-    if (faults > 0 && length > 30) {
+    if (faults > 0 && length > fault_behind) {
         faults--;
         assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_STACK);
     }
@@ -94,6 +95,7 @@ static int reset(void **state)
     memset(&top, 0, sizeof top);
     length = 0;
     faults = 0;
+    fault_behind = 30;
     hook_guesses = false;
     target.stack.bytes = stack;
     target.stack.low = STACK;
@@ -236,7 +238,7 @@ static void test_replaced(void **state)
 static void test_joined(void **state)
 {
     static uint8_t three[3 * 56];
-    static struct sfu_section sections[3];
+    static struct sfu_section sections[3], many[257];
     unsigned n;
 
     (void)state;
@@ -257,7 +259,11 @@ static void test_joined(void **state)
         assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
         assert_true((strstr(output, "\n#1  0x0000000000000000\n") != NULL) == (n == 3));
     }
+    panic.sections = many;
+    panic.room = sizeof many / sizeof many[0];
+    assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4), SFU_OK);
     panic.sections = sections;
+    panic.room = 3;
     three[56 + 2] = 9; /* a version that there is not */
     assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4), SFU_E_VERSION);
     three[0] = 0;
@@ -356,6 +362,24 @@ static void test_fault(void **state)
     assert_null(strstr(second + 2, "second fault"));
 }
 
+/* Wherever a fault comes, the printer is busy. */
+static void test_fault_anywhere(void **state)
+{
+    size_t all;
+
+    (void)state;
+    record(1, 0, 0x2000);
+    (void)sfu_panic_print(&panic, &top);
+    all = length;
+    for (fault_behind = 0; fault_behind < all; fault_behind++) {
+        length = 0;
+        faults = 1;
+        (void)sfu_panic_print(&panic, &top);
+        assert_int_equal(faults, 0);
+        assert_non_null(strstr(output, "\nsecond fault while printing the trace: stopped\n"));
+    }
+}
+
 /* A panic before sfu_panic_init is one frame; one before there is a console is nothing. */
 static void test_early(void **state)
 {
@@ -392,7 +416,7 @@ static void test_again(void **state)
 
 /* A version 2 section for amd64 of a function for each letter, 16 bytes long; all have the row CFA = SP + 8. */
 enum { LETTERS = 26, FDE = 20, CODE = 0x800000 };
-static uint8_t letters[28 + LETTERS * FDE + 3];
+static uint8_t letters[28 + LETTERS * FDE + 6];
 static uint64_t deep[5000];
 static char compact[sizeof output];
 
@@ -417,14 +441,18 @@ static void stack_of(const char *sequence)
 
     memcpy(letters, bytes, 28);
     store(letters + 8, LETTERS);
-    store(letters + 12, LETTERS);
+    store(letters + 12, 2 * LETTERS);
+    store(letters + 16, 6);
     store(letters + 24, LETTERS * FDE);
     for (f = 0; f < LETTERS; f++) {
         memcpy(letters + 28 + f * FDE, bytes + 28, FDE);
         store(letters + 28 + f * FDE, 0x1000 + 16 * f);
         store(letters + 28 + f * FDE + 4, 16);
+        store(letters + 28 + f * FDE + 12, 2);
     }
+    memcpy(letters + sizeof letters - 6, bytes + sizeof bytes - 3, 3); /* two rows that say the same */
     memcpy(letters + sizeof letters - 3, bytes + sizeof bytes - 3, 3);
+    letters[sizeof letters - 3] = 2;
     target.sections = NULL;
     assert_int_equal(sfu_add(&target.sections, &section, 1, letters, sizeof letters, CODE), SFU_OK);
     assert_true(n <= sizeof deep / sizeof deep[0]);
@@ -650,7 +678,9 @@ static void test_skip(void **state)
     expect("LLLLLPAB", "AB");
     expect("LMABC", "LMABC"); /* it does not come up */
     expect("LMP", "LMP");     /* there is nothing else */
-    panic.skip_function += 4; /* not a start */
+    panic.skip_function += 1; /* not a start */
+    expect("LMPABC", "LMPABC");
+    panic.skip_function += 3;
     expect("LMPABC", "LMPABC");
     panic.skip_function = 0;
     panic.skip = 2;
@@ -780,6 +810,30 @@ static void test_slide_outside(void **state)
     assert_non_null(strstr(output, "\naddr2line -Cfipe IMAGE 0x0 0x1013\n"));
 }
 
+/* An image may lie in the first page: by its text, or where nobody knows what that is. */
+static void test_slide_low(void **state)
+{
+    static const struct {
+        uint64_t low, high;
+        const char *addr;
+    } texts[] = {{0, 0, "0x100"}, {0x100, 0x111, "0x100"}, {0x100, 0x110, "0x110"}, {0x111, 0x200, "0x110"}};
+    char expected[40];
+    unsigned i;
+
+    (void)state;
+    target.frame_pointers = false;
+    panic.slide = 0x10;
+    top.pc = 0x110;
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        target.sections->text.low = texts[i].low;
+        target.sections->text.high = texts[i].high;
+        length = 0;
+        (void)sfu_panic_print(&panic, &top);
+        snprintf(expected, sizeof expected, "\naddr2line -Cfipe IMAGE %s\n", texts[i].addr);
+        assert_non_null(strstr(output, expected));
+    }
+}
+
 /* An exception entry that no table describes, in front of all text, has been moved by the slide, too. */
 static void test_slide_entry(void **state)
 {
@@ -819,6 +873,27 @@ static void test_record_code(void **state)
     }
 }
 
+/* A hook may say of any frame that the trace ends there. If that is where a return address of 0 leads, it is none. */
+static void test_end(void **state)
+{
+    (void)state;
+    target.trap_hook = refuse;
+    hook_returns = SFU_END;
+    stack_of("XBC");
+    deep[1] = 0x2000;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\n#2  0x0000000000002000\ntrace ends (1)"));
+    panic.sizes = sfu_print_size;
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\n#2  0x0000000000002000\ntrace ends (1)"));
+    panic.sizes = NULL;
+    deep[1] = 0;
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\n#1  0x0000000000801014\ntrace ends (1)"));
+}
+
 /* Every mark, PCs elsewhere, and which PCs are looked up as they are. */
 static void test_record_marks(void **state)
 {
@@ -851,7 +926,7 @@ static void test_record_marks(void **state)
     target.frame_pointers = true; /* what is at the last PCs that a word can say has a caller, too */
     top.fp = STACK + 16;
     deep[2] = 0;
-    for (i = 0x1ffffffc; i <= 0x20000001; i++) {
+    for (i = 0x7fffffc; i <= 0x8000001; i++) {
         deep[0] = CODE + i;
         record_and_print();
         must_be_the_trace();
@@ -863,6 +938,11 @@ static void test_record_marks(void **state)
     record_and_print();
     must_be_the_trace();
     assert_non_null(strstr(output, "#0  0x0000000000002000  first+0x1000\n"));
+    target.frame_pointers = false; /* nothing is a guess */
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "#0  0x0000000000002000  first+0x1000\n"));
+    assert_null(strstr(output, "guessed"));
 }
 
 /* The next boot is at another address: PCs of the image move, others do not. */
@@ -875,6 +955,9 @@ static void test_record_moved(void **state)
     length = 0;
     assert_int_equal(sfu_record_print(&crash, &panic, CODE + 0x5000000), SFU_RECORD_GOOD);
     assert_non_null(strstr(output, "\n#0  0x0000000005801174\n#1  0x0000000005801014\n#2  0x0000000000002000\n"));
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE + 0x123400000000), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#0  0x0000123400801174\n#1  0x0000123400801014\n#2  0x0000000000002000\n"));
 }
 
 /* Any byte that is not what was written; and none. */
@@ -947,6 +1030,14 @@ static void test_record_hostile(void **state)
         good += crash.num <= SFU_RECORD_WORDS;
     }
     assert_true(good > 1000);
+    memset(&crash.code, 0, sizeof crash - 8);
+    crash.num = 1; /* of three */
+    crash.words[0] = 0x7ffffffu << 5;
+    crash.check = crc((const uint8_t *)&crash + 8, sizeof crash - 8);
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#0  0x0000000000000000\n"));
+    assert_non_null(strstr(output, "\ntrace ends (0)"));
 }
 
 /* A fault while printing: what was recorded before stays. */
@@ -1002,7 +1093,7 @@ static void test_all(void **state)
     other.stack.bytes = other_stack;
     other.stack.low = 0x5000000;
     other.stack.high = 0x5000008;
-    panic.skip = 1;
+    panic.skip = 0x12345678;
     panic.skip_function = function_of('X');
     assert_int_equal(sfu_print_all(&panic, next_of_three), 3);
     snprintf(expected, sizeof expected,
@@ -1014,7 +1105,7 @@ static void test_all(void **state)
              sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK));
     assert_string_equal(output, expected);
     assert_ptr_equal(panic.target, &target);
-    assert_int_equal(panic.skip, 1);
+    assert_int_equal(panic.skip, 0x12345678);
     assert_int_equal(panic.skip_function, function_of('X'));
     panic.busy = 1;
     assert_int_equal(sfu_print_all(&panic, next_of_three), 0);
@@ -1088,6 +1179,14 @@ static void test_dump_plain(void **state)
     expect_dump(wanted);
 }
 
+static bool find_nothing(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    (void)ctx;
+    (void)addr;
+    (void)found;
+    return false;
+}
+
 /* Words that are read by the target's callback, as far as it can. */
 static int reads_twice(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
@@ -1103,7 +1202,9 @@ static int reads_twice(void *ctx, sfu_addr addr, void *buffer, size_t len)
 
 static void test_dump_read(void **state)
 {
-    static const struct sfu_dump dump = {.abi = SFU_AMD64};
+    static const struct sfu_dump_stack empty[257];
+    static const struct sfu_dump dump = {.abi = SFU_AMD64},
+                                 lots = {.abi = SFU_AMD64, .stacks = empty, .num_stacks = 257};
     unsigned left = 2;
 
     (void)state;
@@ -1119,6 +1220,14 @@ static void test_dump_read(void **state)
     target.read = NULL;
     sfu_dump_print(&panic, &dump, &top);
     expect_dump("begin 3 exact\nr pc 1004\nr sp 10010\nr fp 10008\nend 0\n");
+    length = 0;
+    target.stack.bytes = stack;
+    target.find_stack = find_nothing;
+    sfu_dump_print(&panic, &dump, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10010\nr fp 10008\nend 0\n");
+    length = 0;
+    sfu_dump_print(&panic, &lots, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10010\nr fp 10008\nend 0\n");
 }
 
 static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -1126,7 +1235,10 @@ static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg
     (void)ctx;
     assert_int_equal(frame->depth, 0);
     assert_false(frame->interrupted);
-    assert_int_equal(frame->regs.pc, 0x1004);
+    assert_int_equal(frame->regs.pc, top.pc);
+    assert_int_equal(frame->regs.sp, top.sp);
+    assert_int_equal(frame->regs.fp, top.fp);
+    assert_int_equal(frame->regs.ra, top.ra);
     *value = reg + 1;
     return reg % 7 == 3 ? 0 : -1;
 }
@@ -1143,10 +1255,12 @@ static int no_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
 /* All that there can be, of a stack in the other byte order. */
 static void test_dump_all(void **state)
 {
-    static const struct sfu_dump_place places[] = {{0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}};
+    static const struct sfu_dump_place places[] = {
+        {0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}, {5, "low", NULL}};
     static const struct sfu_dump_stack stacks[] = {
         {STACK + 8 * 20, 4, NULL}, {STACK - 8, 1, NULL}, {STACK + 8 * (WORDS - 1), 9, NULL}};
-    const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X, 0x20000710};
+    const struct sfu_dump dump = {note, note + sizeof note, places, 3, stacks, 3, 5, SFU_S390X, 0x20000710};
+    const struct sfu_dump empty = {.build_id = note, .build_id_end = note + SFU_BUILD_ID_HEADER};
 
     (void)state;
     target.reg = some_registers;
@@ -1156,7 +1270,7 @@ static void test_dump_all(void **state)
     top.ra = 0xfedcba9876543210;
     top.has_ra = true;
     sfu_dump_print(&panic, &dump, &top);
-    expect_dump("begin 4 exact\nbuild 01abf0\nat 100000 image_start\nat 200000 .text m.ko\n"
+    expect_dump("begin 4 exact\nbuild 01abf0\nat 100000 image_start\nat 200000 .text m.ko\nat 5 low\n"
                 "r pc 1004\nr sp 10000\nr fp 10008\nr ra fedcba9876543210\nr pac ff00\nr psp 20000710\n"
                 "r 03 4\nr 0a b\nr 11 12\nr 18 19\nr 1f 20\n"
                 "m 10000 102030405060708 0 *3\nm 100a0 0 *2 102030405060708\nm 101f8 0\nend a\n");
@@ -1166,6 +1280,9 @@ static void test_dump_all(void **state)
     sfu_dump_print(&panic, &dump, &top);
     assert_non_null(strstr(output, "sfu2 00 begin 4 return "));
     assert_null(strstr(output, " r 03 "));
+    length = 0;
+    sfu_dump_print(&panic, &empty, &top);
+    assert_null(strstr(output, " build "));
 }
 
 /* Each way to write a word, and memory that is no stack. */
@@ -1191,8 +1308,10 @@ static void test_dump_packed(void **state)
                                      0x4444444444444444,
                                      0x4444444444444444,
                                      0x4444444444444440};
-    static const struct sfu_dump_stack memory[] = {{0x20000000, 20, words}, {UINT64_MAX - 15, 2, words}};
-    const struct sfu_dump dump = {.abi = SFU_AMD64, .stacks = memory, .num_stacks = 2, .words = 1};
+    static const uint64_t far[] = {0xf2345678, 0xf2345679, 0x123456789, 0x12345678a}; /* 8 digits, and 9 */
+    static const struct sfu_dump_stack memory[] = {
+        {0x20000000, 20, words}, {UINT64_MAX - 15, 2, words}, {0x40000000, 4, far}};
+    const struct sfu_dump dump = {.abi = SFU_AMD64, .stacks = memory, .num_stacks = 3, .words = 1};
 
     (void)state;
     sfu_dump_print(&panic, &dump, &top);
@@ -1202,7 +1321,8 @@ static void test_dump_packed(void **state)
                 "m 20000068 12345678a 1111111111111111 2222222222222222\n"
                 "m 20000080 3333333333333333 4444444444444444 *1\n"
                 "m 20000098 4444444444444440\n"
-                "m fffffffffffffff0 20000010 1ffffff8\nend 17\n");
+                "m fffffffffffffff0 20000010 1ffffff8\n"
+                "m 40000000 f2345678 f2345679 123456789 >1\nend 1b\n");
 }
 
 /* At most what is asked for, and no line is longer than a serial console's. */
@@ -1333,12 +1453,14 @@ static void test_overflow(void **state)
 
 static struct sfu_range guard;
 
-/* The target's stack, and a guard below it. */
+/* The target's stack, and a guard below it; below that lies the guard of another one. */
 static bool find_guarded(void *ctx, uint64_t addr, struct sfu_stack *found)
 {
     (void)ctx;
     *found = target.stack;
-    return (addr >= guard.low && addr < guard.high) || (addr >= found->low && addr <= found->high);
+    if (addr < guard.low)
+        found->low = found->high = guard.low - 4096;
+    return addr < guard.high || (addr >= found->low && addr <= found->high);
 }
 
 /* SP is still on the stack, but what the fault was about lies in the guard below it. */
@@ -1362,7 +1484,7 @@ static void test_overflow_fault(void **state)
         strstr(output, "stack overflow: 3 frames use 545 of 512 bytes; 33 of them lie below frame 0\n#0  "),
         output);
     length = 0;
-    panic.fault_address = STACK - 4097; /* below the guard, on the stack, above it, or not known */
+    panic.fault_address = STACK - 4097; /* in the other guard, on the stack, above it, or not known */
     (void)sfu_panic_print(&panic, &top);
     panic.fault_address = STACK + 8;
     (void)sfu_panic_print(&panic, &top);
@@ -1530,6 +1652,7 @@ int main(void)
         cmocka_unit_test_setup(test_joined, reset),
         cmocka_unit_test_setup(test_many, reset),
         cmocka_unit_test_setup(test_fault, reset),
+        cmocka_unit_test_setup(test_fault_anywhere, reset),
         cmocka_unit_test_setup(test_early, reset),
         cmocka_unit_test_setup(test_again, reset),
         cmocka_unit_test_setup(test_cycles, reset),
@@ -1545,8 +1668,10 @@ int main(void)
         cmocka_unit_test_setup(test_record, reset),
         cmocka_unit_test_setup(test_record_long, reset),
         cmocka_unit_test_setup(test_slide_outside, reset),
+        cmocka_unit_test_setup(test_slide_low, reset),
         cmocka_unit_test_setup(test_slide_entry, reset),
         cmocka_unit_test_setup(test_record_code, reset),
+        cmocka_unit_test_setup(test_end, reset),
         cmocka_unit_test_setup(test_record_marks, reset),
         cmocka_unit_test_setup(test_record_moved, reset),
         cmocka_unit_test_setup(test_record_corrupt, reset),

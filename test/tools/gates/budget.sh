@@ -147,26 +147,34 @@ instructions() {
 }
 
 # perf_program COMPILER CPU OPTIMISATION ROUNDS OUT: with the libc of that CPU, or where there is none, with what
-# port/linux has instead, and without the fast walker.
+# port/linux has instead, and without the fast walker. All but perf.c is compiled once for all ROUNDS.
 perf_program() {
-    sources="$here/perf.c test/unit/build.c sfu.c"
+    program_parts=$out/perf-$1-$2-$3-parts
     if has_fast "$2"; then
-        # shellcheck disable=SC2086  # words
-        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS="$4" -I. -Iport/fast $sources port/fast/sfu_fast.c -static -o "$5"
-        return
+        command="$2-linux-gnu-gcc -std=c99 -$3 -I. -Iport/fast"
+        sources='test/unit/build.c sfu.c port/fast/sfu_fast.c'
+        libraries=-static
+    else
+        mkdir -p "$out/stubs/gnu"
+        : >"$out/stubs/gnu/stubs-ilp32.h"
+        command="$(compiler "$1" "$2") -std=c99 -$3 -DPERF_ALONE -I. -Iport/fast -isystem $out/stubs"
+        sources='test/unit/build.c sfu.c port/linux/sfu_linux.c port/linux/start.c port/linux/start.S'
+        libraries="-nostdlib -static $(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)"
     fi
-    mkdir -p "$out/stubs/gnu"
-    : >"$out/stubs/gnu/stubs-ilp32.h"
-    # shellcheck disable=SC2046,SC2086  # words
-    $(compiler "$1" "$2") -std=c99 "-$3" -DROUNDS="$4" -DPERF_ALONE -I. -Iport/fast -isystem "$out/stubs" \
-        -nostdlib -static $sources port/linux/sfu_linux.c port/linux/start.c port/linux/start.S \
-        "$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)" -o "$5"
+    for source in $([ -d "$program_parts" ] || echo "$sources"); do
+        mkdir -p "$program_parts"
+        # shellcheck disable=SC2086  # words
+        $command -c "$source" -o "$program_parts/$(basename "$source").o"
+    done
+    # shellcheck disable=SC2086  # words
+    $command -DROUNDS="$4" "$here/perf.c" "$program_parts"/*.o $libraries -o "$5"
 }
 
 # by_qemu COMPILER CPU OPTIMISATION: the same of another CPU. QEMU counts whole programs: what one does that has twice
 # the rounds, less what the other does, are the rounds alone.
 by_qemu() {
     program=$out/perf-$1-$2-$3
+    rm -rf "$program-parts"
     [ -f "$out/insns.so" ] || "$here/../bench/plugin.sh" "$out/insns.so"
     for rounds in 20 40; do
         perf_program "$1" "$2" "$3" $rounds "$program-$rounds"
