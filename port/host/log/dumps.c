@@ -23,8 +23,9 @@ enum {
     NEAR_BELOW = 65536, /* bytes below SP, and above it, that a line without any other sign has */
     NEAR_ABOVE = 1 << 20,
     ENOUGH_DIGITS = 16, /* digits that are not 0, and no letter among them: they are decimal */
-    LOOK_KNOWN = 6,     /* registers that look like a dump, though none of them is the PC */
-    LOOK_UNKNOWN = 8    /* names with numbers that look like a dump of registers */
+    LEAST_POINTER = 65536,
+    LOOK_KNOWN = 6,  /* registers that look like a dump, though none of them is the PC */
+    LOOK_UNKNOWN = 8 /* names with numbers that look like a dump of registers */
 };
 
 /* A line while it is taken: in small letters, and 0 at its end. */
@@ -380,6 +381,8 @@ static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
         d->has_msp = true;
     } else if (reg == FORMAT_EXC_RETURN) {
         d->exc_return = value;
+    } else if (reg == FORMAT_CAUSE) {
+        d->no_cause = value == 0;
     }
     d->others++;
 }
@@ -458,6 +461,7 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
         return;
     }
     s->set = true;
+    d->pointers += value >= LEAST_POINTER;
     d->registers += !is_set(dump, reg);
     if (reg == REGISTER_PC) {
         dump->pc = d->moved = value;
@@ -593,8 +597,19 @@ static unsigned number_of_name(const struct scan *s, size_t *at)
     return (unsigned)strtoul(s->text + from, NULL, 10);
 }
 
-/* The number of the last register of "x4-x7" or "r4..r7", whose first one is FIRST, at AT; the sign is at *I, which is
- * then behind the number. Without a sign it is that of the last of four or eight words: "x4: 0 1 2 3". */
+/* The number at *I, of two digits at most and with ":" behind it; MOST_NUMBERS: none. *I is then behind it. */
+static unsigned bare_number(const struct scan *s, size_t *i)
+{
+    const size_t digits = strspn(s->text + *i, "0123456789"), from = *i;
+
+    if (digits == 0 || digits > 2 || s->text[from + digits] != ':')
+        return MOST_NUMBERS;
+    *i = from + digits;
+    return (unsigned)strtoul(s->text + from, NULL, 10);
+}
+
+/* The number of the last register of "x4-x7", "r4-7:" or "r4..r7", whose first one is FIRST, at AT; the sign is at *I,
+ * which is then behind the number. Without a sign it is that of the last of four or eight words: "x4: 0 1 2 3". */
 static unsigned last_of_range(const struct scan *s, size_t at, unsigned first, size_t *i)
 {
     struct number list[MOST_NUMBERS];
@@ -602,7 +617,7 @@ static unsigned last_of_range(const struct scan *s, size_t at, unsigned first, s
 
     if (is_one_of(s->text[*i], "-.~")) {
         *i = skip_spaces(s, *i + strspn(s->text + *i, "-.~"));
-        return s->text[*i] == s->text[at] ? number_of_name(s, i) : MOST_NUMBERS;
+        return s->text[*i] == s->text[at] ? number_of_name(s, i) : bare_number(s, i);
     }
     if (s->text[*i] != ':' && s->text[*i] != '=' && !is_space(s->text[*i - 1]))
         return MOST_NUMBERS;
@@ -787,6 +802,22 @@ static const struct format_name *prefixed_name(const struct scan *s, size_t at, 
                : NULL;
 }
 
+/* Whether the word before AT says that the register is another frame's: "caller pc: 0x8000". */
+static bool is_of_caller(const struct scan *s, size_t at)
+{
+    static const char *const words[] = {"caller", "callers", "calling", "previous", "prev"};
+    size_t end = at, from, i;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
+        from--;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (end - from == strlen(words[i]) && memcmp(s->text + from, words[i], end - from) == 0)
+            return true;
+    return false;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -812,6 +843,8 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         return behind;
     if (!take_value(s, behind_bracket(s, at, skip_remark(s, at, end)), &n))
         return end;
+    if (is_of_caller(s, at))
+        return n.end;
     s->d->moved_index =
         s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
@@ -1109,24 +1142,26 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
     return true;
 }
 
-/* Where the bytes of a line begin that has nothing before them but what a log puts there: "<err> ", "[12.345] E: "; or
- * SIZE. A word with ":" may say what else they are: "Code: 55 48". */
+/* Whether nothing stands before AT but what a log puts there: "<err> ", "[12.345] E: ". A word with ":" may say what
+ * the number is: "base: 20001000". */
+static bool is_alone(const struct scan *s, size_t at)
+{
+    while (at > 0 && is_space(s->text[at - 1]))
+        at--;
+    return at == 0 || is_one_of(s->text[at - 1], ">]") ||
+           (at > 2 && s->text[at - 1] == ':' && is_space(s->text[at - 3]));
+}
+
+/* Where the bytes of a line begin that stand alone in it, or SIZE. */
 static size_t begin_of_bytes(const struct scan *s)
 {
     size_t at;
 
     for (at = 0; at + 2 < s->size; at++) {
-        size_t before = at;
-
         if (hex_of(s->text[at]) < 0 || hex_of(s->text[at + 1]) < 0 || !is_space(s->text[at + 2]) ||
             (at > 0 && !is_space(s->text[at - 1])))
             continue;
-        while (before > 0 && is_space(s->text[before - 1]))
-            before--;
-        return before == 0 || is_one_of(s->text[before - 1], ">]") ||
-                       (before > 2 && s->text[before - 1] == ':' && is_space(s->text[before - 3]))
-                   ? at
-                   : s->size;
+        return is_alone(s, at) ? at : s->size;
     }
     return s->size;
 }
@@ -1140,7 +1175,7 @@ static bool take_bare_bytes(struct scan *s)
     size_t at = begin_of_bytes(s), count = 0;
     struct number n;
 
-    if (at == s->size || d->idle > 0 || d->single || d->headed || (d->columns > 0 && !d->octets))
+    if (at == s->size || d->placed || d->idle > 0 || d->single || d->headed || (d->columns > 0 && !d->octets))
         return false;
     while (count < MOST && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;
@@ -1150,7 +1185,8 @@ static bool take_bare_bytes(struct scan *s)
         !(is_blank(s, at, s->size) || are_characters(s, at, count + 1)))
         return false;
     d->columns = d->columns > 0 ? d->columns : (unsigned)count;
-    d->octets = s->took = true;
+    d->octets = d->counted = s->took = true;
+    d->follow = count == d->columns;
     add_bytes(d, d->next, bytes, count);
     d->next += count;
     return true;
@@ -1337,6 +1373,26 @@ static unsigned with_short_address(const struct scan *s, struct number *list, un
     return num + 1;
 }
 
+/* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
+ * it is not taken. */
+static void add_row(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
+{
+    const bool follows = d->row_words > 0 && addr == d->row_addr + d->row_size;
+    uint64_t end;
+
+    if (d->row_short && follows && num == d->row_words && d->run_addr == d->row_addr)
+        d->run_size = 0;
+    d->row_short = follows && num < d->row_words;
+    if (d->row_short)
+        flush_run(d);
+    end = add_words(d, addr, list, num);
+    d->row_addr = addr;
+    if (!d->row_short) {
+        d->row_words = num;
+        d->row_size = end - addr;
+    }
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
@@ -1362,7 +1418,7 @@ static bool take_word_line(struct scan *s)
         !(only_numbers(s, list[0].end, list + 1, num - 1) ||
           (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
-    (void)add_words(s->d, list[0].value, list + 1, num - 1);
+    add_row(s->d, list[0].value, list + 1, num - 1);
     return true;
 }
 
@@ -1413,6 +1469,16 @@ static bool take_distance_line(struct scan *s)
     return true;
 }
 
+/* Words follow, from ADDR on. HEADED: a line that ended with ADDR came before them. */
+static void begin_words(struct dumps *d, uint64_t addr, bool headed)
+{
+    d->follow = true;
+    d->headed = headed;
+    d->placed = false;
+    d->columns = 0;
+    d->next = addr;
+}
+
 /* A line that ends with an address near SP and ":": the words of the next lines lie there. */
 static bool take_heading(struct scan *s)
 {
@@ -1421,27 +1487,39 @@ static bool take_heading(struct scan *s)
 
     if (num != 1 || !is_near_sp(s->d, list[0].value) || list[0].end + 1 != s->size || s->text[list[0].end] != ':')
         return false;
-    s->d->follow = s->d->headed = true;
-    s->d->columns = 0;
-    s->d->next = list[0].value;
+    begin_words(s->d, list[0].value, true);
     return true;
 }
 
-/* The last digits of the address of words that have a heading stand before them: words that were left out are passed
- * over. Returns false if they do not go on from there. */
+/* Whether N is VALUE, or is it in octal, as od counts bytes. */
+static bool is_offset(const struct scan *s, const struct number *n, uint64_t value)
+{
+    char *end;
+    const uint64_t octal = strtoull(s->text + n->at, &end, 8);
+
+    return n->value == value || (!n->prefixed && octal == value && end == s->text + n->end);
+}
+
+/* The last digits of the address of words, or how far behind the first ones they lie, may stand before them. Behind a
+ * heading, words that were left out are passed over. Returns false if they do not go on from there. */
 static bool pass_to_key(struct scan *s, size_t at)
 {
     enum { KEY = 4, MOST_LEFT_OUT = 1024 };
     struct dumps *d = s->d;
     struct number key;
-    size_t end = at;
+    size_t end = at, from;
     uint64_t left_out;
 
     while (end > 0 && is_space(s->text[end - 1]))
         end--;
-    if (end < KEY || (end > KEY && !is_space(s->text[end - KEY - 1])) || !take_hex(s, end - KEY, &key) ||
-        key.digits != KEY || key.prefixed)
+    for (from = end; from > 0 && hex_of(s->text[from - 1]) >= 0;)
+        from--;
+    if (end - from < KEY || (from > 0 && !is_space(s->text[from - 1])) || !take_hex(s, from, &key) ||
+        key.end != end || key.digits >= 16)
         return true;
+    if (!d->headed || key.digits != KEY)
+        return ((key.value ^ d->next) & ((UINT64_C(1) << 4 * key.digits) - 1)) == 0 ||
+               is_offset(s, &key, d->next - d->first);
     left_out = (key.value - d->next) & 0xffff;
     if (left_out >= MOST_LEFT_OUT || left_out % 4 != 0)
         return false;
@@ -1462,6 +1540,41 @@ static bool is_counted(struct dumps *d, const struct number *first)
     return false;
 }
 
+/* A word that stands alone in its line, directly behind the text that names the stack. It may be a return address of a
+ * list of calls, too: it is a word of the stack if words come that no list has, before the last one. */
+static bool take_lone_word(struct scan *s, const struct number *n)
+{
+    enum { SMALL = 4096 };
+    struct dumps *d = s->d;
+
+    if (!d->stack_said || d->list || d->columns > 1 || d->idle > 0 || d->headed || d->next % d->word != 0 ||
+        (n->digits != 2 * d->word && !n->prefixed) || (d->columns == 0 && n->value == d->dump.sp))
+        return false;
+    if (d->columns == 0) {
+        flush_run(d);
+        d->lone_first = d->dump.num_words;
+    }
+    d->lone_proven = d->lone_proven || d->lone_like;
+    d->lone_like = n->value < SMALL || is_near_sp(d, n->value);
+    d->columns = 1;
+    d->counted = true;
+    d->lone_words++;
+    store_number(d->lone, d->word, d->big, n->value);
+    add_bytes(d, d->next, d->lone, d->word);
+    d->next += d->word;
+    return true;
+}
+
+/* Takes words out that stood alone in their lines, and may be return addresses. */
+static void drop_lone_words(struct dumps *d)
+{
+    if (d->lone_words == 0 || d->lone_proven)
+        return;
+    d->lone_end = d->dump.num_words;
+    d->dump.num_words = d->lone_first;
+    d->counted = false;
+}
+
 /* Takes a line of words that have no address: from d->next on. What may be an address and a word, or words, is not
  * taken, nor is what follows it: where that lies would be a guess. */
 static bool take_bare(struct scan *s)
@@ -1471,14 +1584,16 @@ static bool take_bare(struct scan *s)
     struct number list[MOST_NUMBERS];
     const unsigned num = find_numbers(s, 0, list, 8);
 
-    if (num + d->single < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
+    if (num == 1 && !d->placed && !d->single && is_alone(s, list[0].at) && only_numbers(s, list[0].at, list, num) &&
+        !is_behind_address(s, list[0].end))
+        return take_lone_word(s, &list[0]);
+    if (d->placed || num + d->single < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
         is_behind_address(s, list[0].end))
         return false;
     if (d->columns == 0)
         d->first = d->next;
     if ((num == LEAST && is_counted(d, &list[0])) ||
-        (list[0].at > 0 && strchr("+[", s->text[list[0].at - 1]) != NULL) ||
-        (d->headed && !pass_to_key(s, list[0].at)))
+        (list[0].at > 0 && strchr("+[", s->text[list[0].at - 1]) != NULL) || !pass_to_key(s, list[0].at))
         d->follow = false;
     if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
         d->follow = false;
@@ -1488,6 +1603,8 @@ static bool take_bare(struct scan *s)
         return false;
     d->columns = d->columns > 0 ? d->columns : num;
     d->next = add_words(d, d->next, list, num);
+    d->counted = true;
+    d->follow = num == d->columns; /* a shorter one is the last one */
     return true;
 }
 
@@ -1510,6 +1627,7 @@ static bool take_following(struct scan *s)
                         (s->d->next & ~UINT64_C(0xffff)) + key.value +
                             list[0].digits / 2 * ((list[0].at - key.end - 2) / (list[0].digits + 1)),
                         list, num);
+        s->d->placed = true;
         return true;
     }
     return take_bare(s);
@@ -1521,6 +1639,7 @@ static bool take_following(struct scan *s)
 struct halves_found {
     uint8_t bytes[DUMPS_HALVES_SIZE];
     size_t from, end, size;
+    size_t gap; /* spaces between each two */
 };
 
 static bool take_half(const struct scan *s, size_t at, struct number *n)
@@ -1529,7 +1648,7 @@ static bool take_half(const struct scan *s, size_t at, struct number *n)
            (n->end == s->size || is_space(s->text[n->end]));
 }
 
-/* The first two or more that stand side by side. */
+/* The first two or more that stand side by side, with as many spaces between each two. */
 static bool find_halves(const struct scan *s, struct halves_found *h)
 {
     struct number n;
@@ -1537,13 +1656,14 @@ static bool find_halves(const struct scan *s, struct halves_found *h)
 
     for (at = 0; at < s->size; at++) {
         h->from = at;
-        h->size = 0;
+        h->size = h->gap = 0;
         if (at > 0 && !is_space(s->text[at - 1]))
             continue;
-        for (next = at; h->size < sizeof h->bytes && take_half(s, next, &n); next = n.end + 1) {
+        for (next = at; h->size < sizeof h->bytes && take_half(s, next, &n); next = n.end + h->gap) {
             h->bytes[h->size++] = (uint8_t)(n.value >> 8);
             h->bytes[h->size++] = (uint8_t)n.value;
             h->end = n.end;
+            h->gap = h->gap > 0 ? h->gap : skip_spaces(s, n.end) - n.end;
         }
         if (h->size >= 4)
             return true;
@@ -1568,6 +1688,20 @@ static bool are_theirs(const struct scan *s, size_t at, const struct halves_foun
     return true;
 }
 
+/* Whether hexdump or od has printed the numbers: with seven digits before them, and no sign between; or, as hexdump -x
+ * does, with four spaces between each two. */
+static bool are_of_hexdump(const struct scan *s, const struct halves_found *h)
+{
+    enum { OFFSET = 7, GAP = 4 };
+    size_t end = h->from, at;
+
+    while (end > 0 && is_space(s->text[end - 1]))
+        end--;
+    for (at = end; at > 0 && hex_of(s->text[at - 1]) >= 0;)
+        at--;
+    return h->gap == GAP || (end - at == OFFSET && (at == 0 || is_space(s->text[at - 1])));
+}
+
 /* Finds out by the characters behind the numbers how these are written. Returns false if the characters are not
  * theirs. */
 static bool find_order(struct scan *s, const struct halves_found *h)
@@ -1578,6 +1712,8 @@ static bool find_order(struct scan *s, const struct halves_found *h)
 
     if (d->big)
         d->halves = HALVES_BYTES; /* both are the same */
+    else if (d->halves == HALVES_UNKNOWN && are_of_hexdump(s, h))
+        d->halves = HALVES_NUMBERS;
     if (d->big || is_blank(s, h->end, s->size))
         return true;
     if (at < h->end + 2 || !is_blank(s, h->end, at))
@@ -1608,7 +1744,7 @@ static bool place_halves(const struct scan *s, const struct halves_found *h, uin
         return d->follow && end == 0;
     if (is_near_sp(d, n.value))
         *addr = n.value;
-    return is_near_sp(d, n.value) || (d->follow && d->dump.has_sp && n.value == d->next - d->dump.sp);
+    return is_near_sp(d, n.value) || (d->follow && d->dump.has_sp && is_offset(s, &n, d->next - d->dump.sp));
 }
 
 static void add_halves(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
@@ -2002,19 +2138,14 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
         if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
             num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
         if (t->kind == FORMAT_FROM && find_numbers(s, behind, numbers, 8) > 0) {
-            s->d->follow = s->took = true;
-            s->d->columns = 0;
-            s->d->next = numbers[0].value;
-            s->d->headed = false;
+            s->took = true;
+            begin_words(s->d, numbers[0].value, false);
         }
         s->d->stack_lost = s->d->stack_lost || (t->kind == FORMAT_STACK && !s->d->dump.has_sp);
         if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
-            s->d->stack_said = true;
-            s->d->follow = s->took = true;
+            s->d->stack_said = s->took = true;
             s->d->octets = false;
-            s->d->columns = 0;
-            s->d->next = s->d->dump.sp;
-            s->d->headed = false;
+            begin_words(s->d, s->d->dump.sp, false);
             s->d->single = s->text[skip_spaces(s, behind)] == '[';
             if (s->d->single)
                 take_stack_array(s, behind);
@@ -2047,6 +2178,8 @@ static bool take_row(struct scan *s, size_t at, bool take)
     const unsigned num = find_numbers(s, at, list, 8);
     unsigned i;
 
+    if (at > 0 && skip_spaces(s, at) == s->size)
+        return true;
     if (num < 2 || !are_words(list, num) || !only_numbers(s, at > 0 ? at : list[0].at, list, num))
         return false;
     for (i = 0; i < num && s->d->row <= NUM_ROW; i++) {
@@ -2124,13 +2257,15 @@ static bool take_lines(struct scan *s, bool follow)
     const bool addressed = num > 0 && (is_behind_address(s, list[0].end) || (num > 2 && (num & (num - 1)) != 0) ||
                                        (num == 2 && may_be_words(s->d, list[0].value, num)));
 
-    if (follow && take_distance_line(s))
+    const bool distant = follow && take_distance_line(s);
+
+    if (!distant && follow && !addressed && take_following(s))
         return true;
-    if (follow && !addressed && take_following(s))
+    if (distant || take_equal_pairs(s) || take_word_line(s)) {
+        s->d->placed = true;
         return true;
-    if (take_equal_pairs(s) || take_word_line(s) || (follow && (take_following(s) || take_bare_bytes(s))))
-        return true;
-    return take_halves(s);
+    }
+    return (follow && (take_following(s) || take_bare_bytes(s))) || take_halves(s);
 }
 
 /* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
@@ -2145,6 +2280,30 @@ static bool has_bare_words(const struct scan *s)
         if (list[i].digits != 2 * s->d->word)
             return false;
     return num > 1 && only_numbers(s, list[0].at, list, num);
+}
+
+/* Whether numbers of one size stand side by side, as many as a dump of memory has in a line. */
+static bool has_memory(const struct scan *s)
+{
+    enum { LEAST_WORDS = 2, LEAST_PARTS = 4, PART = 4 /* digits */ };
+    unsigned same = 0, before = 0;
+    struct number n;
+    size_t i;
+
+    for (i = 0; i < s->size; i = n.end) {
+        n.end = i + 1;
+        if (hex_of(s->text[i]) < 0 || (i > 0 && text_is_of_a_word(s->text[i - 1])) || !take_hex(s, i, &n) ||
+            (n.digits != 2 && n.digits != PART && n.digits != 8 && n.digits != 16)) {
+            same = is_space(s->text[i]) ? same : 0;
+            n.end = i + 1;
+            continue;
+        }
+        same = n.digits == before ? same + 1 : 1;
+        before = n.digits;
+        if (same >= (n.digits > PART ? LEAST_WORDS : LEAST_PARTS))
+            return true;
+    }
+    return false;
 }
 
 /* Whether addresses of the line are those that the image was linked to. */
@@ -2280,9 +2439,19 @@ static bool take_pending(struct scan *s)
     return true;
 }
 
+/* Whether the line has signs alone: a number of an array may be missing in it. */
+static bool has_no_word(const struct scan *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->size && !text_is_of_a_word(s->text[i]);)
+        i++;
+    return i == s->size;
+}
+
 size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_address *list)
 {
-    const bool list_follows = d->list, follow = d->follow, frames = d->frames;
+    const bool list_follows = d->list, follow = d->follow, frames = d->frames, top = d->top;
     const unsigned unknown = d->unknown;
     struct scan s;
     size_t num;
@@ -2312,11 +2481,14 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         arrow = take_arrow_line(&s);
         s.took = s.took || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
+        d->rows += !s.took && has_memory(&s);
     }
     d->taken = s.took || num > 0;
     d->ignored = s.ignored && !s.set;
-    d->follow = d->follow && (s.took || s.size == 0 || d->idle < 2);
+    d->top = d->top && !(top && s.size > 0);
+    d->follow = d->follow && (s.took || s.size == 0 || (d->idle < 2 && !(d->single && has_no_word(&s))));
     d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0);
+    d->most_unknown = d->unknown > d->most_unknown ? d->unknown : d->most_unknown;
     if (d->unknown == unknown && !d->begun && d->registers == 0 && d->unknown < LOOK_UNKNOWN)
         d->unknown = 0;
     return num;
@@ -2374,6 +2546,20 @@ size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct na
     return num;
 }
 
+size_t dumps_numbers(struct dumps *d, const char *text, size_t size, struct named_address *list)
+{
+    enum { LEAST = 6 };
+    struct number numbers[MOST_NUMBERS];
+    struct scan s;
+    unsigned found, i;
+    size_t num = 0;
+
+    found = begin_scan(&s, d, text, size) ? find_numbers(&s, 0, numbers, LEAST) : 0;
+    for (i = 0; i < found; i++)
+        num = add_named(list, num, numbers[i].value, false);
+    return num;
+}
+
 /* ---- A whole dump ---------------------------------------------------------------------------------------------- */
 
 /* What a Cortex-M pushes: r0 to r3, r12, LR, PC, xPSR; with an FPU 18 words more, and one where SP was no multiple of
@@ -2419,11 +2605,59 @@ static void finish_arm(struct dumps *d)
     dump_set_fp(dump);
 }
 
+/* Whether the bytes that two words of a dump have in common differ. B does not lie below A. */
+static bool are_contradictory(const struct log_word *a, const struct log_word *b)
+{
+    const uint64_t shift = b->addr - a->addr;
+
+    return shift < sizeof a->bytes && memcmp(a->bytes + shift, b->bytes, sizeof a->bytes - (size_t)shift) != 0;
+}
+
+/* Leaves one of the words that are the same. */
+static void drop_doubled(struct log_dump *dump)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < dump->num_words; i++)
+        if (kept == 0 || memcmp(&dump->words[i], &dump->words[kept - 1], sizeof *dump->words) != 0)
+            dump->words[kept++] = dump->words[i];
+    dump->num_words = kept;
+}
+
+/* Takes words out for which the log has different numbers: which of them was there when the registers were saved is not
+ * known. Of more than NEAR words that overlap, some have the same address, and these differ. */
+static void drop_contradictions(struct dumps *d)
+{
+    enum { NEAR = 16 };
+    struct log_dump *dump = &d->dump;
+    bool *dropped = zeroed(dump->num_words + 1, sizeof *dropped);
+    size_t i, k, kept = 0;
+
+    log_dump_sort(dump);
+    drop_doubled(dump);
+    for (i = 0; i < dump->num_words; i++)
+        for (k = i + 1; k < dump->num_words && k <= i + NEAR; k++)
+            if (are_contradictory(&dump->words[i], &dump->words[k]))
+                dropped[i] = dropped[k] = true;
+    for (i = 0; i < dump->num_words; i++) {
+        if (dropped[i] && !d->contradicted) {
+            d->contradicted = true;
+            d->contradiction = dump->words[i].addr;
+        }
+        if (!dropped[i])
+            dump->words[kept++] = dump->words[i];
+    }
+    dump->num_words = kept;
+    free(dropped);
+}
+
 bool dumps_finish(struct dumps *d)
 {
     struct log_dump *dump = &d->dump;
 
     flush_run(d);
+    drop_lone_words(d);
+    drop_contradictions(d);
     dump->abi = d->abi;
     dump->exact = true;
     if (!dump->has_pc && d->has_linked) {
@@ -2432,6 +2666,8 @@ bool dumps_finish(struct dumps *d)
     }
     if (abi_is_arm(d->abi))
         finish_arm(d);
+    if (dump->has_pc && dump->pc == 0 && !d->plain_pc && d->no_cause)
+        dump->has_pc = false;
     return (dump->has_pc && (d->registers > 1 || d->others > 0 || d->begun || d->bare > 1)) ||
            (!dump->has_pc && (dump->has_sp || dump->has_ra) && d->registers >= LOOK_KNOWN) ||
            (d->begun && (d->foreign > 3 || d->unknown > 3)) || d->foreign > LOOK_UNKNOWN ||

@@ -128,7 +128,8 @@ static const char *take_register(struct formats *f, char *rest, bool row)
                  {"spsr", FORMAT_SPSR},
                  {"spsr_el1", FORMAT_SPSR_EL1},
                  {"spsr_el2", FORMAT_SPSR_EL2},
-                 {"spsr_el3", FORMAT_SPSR_EL3}};
+                 {"spsr_el3", FORMAT_SPSR_EL3},
+                 {"cause", FORMAT_CAUSE}};
     char *space = strchr(rest, ' '), *end;
     unsigned long number;
     size_t i;

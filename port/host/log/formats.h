@@ -28,6 +28,7 @@ enum {
     FORMAT_SPSR_EL1,
     FORMAT_SPSR_EL2,
     FORMAT_SPSR_EL3,
+    FORMAT_CAUSE,
     FORMAT_OTHER
 };
 

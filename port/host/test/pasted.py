@@ -437,6 +437,11 @@ def fill(s, lines):
                 text = s.memory[at:at + size].hex(" ")
                 yield (octets[1].format(a=s.sp + at) + text[:3 * size // 2 - 1] + (octets[3] or " ") +
                        text[3 * size // 2:])
+        elif line.startswith("@wide16 "):
+            # As hexdump -x prints numbers of 16 bits.
+            for at in range(0, len(s.memory), 16):
+                yield line[8:].format(o=at) + "".join("    %04x" % half for half in struct.unpack(
+                    "<8H", s.memory[at:at + 16]))
         elif line.startswith("@halves"):
             # Two bytes each: in the order of memory, or numbers of 16 bits; behind them the bytes as characters.
             kind, _, form = line.partition(" ")
@@ -491,7 +496,8 @@ def filled(s, lines):
 
 
 def pasted_log(stopped, cpu, expected, lines):
-    """EXPECTED: "trace", or functions that get names in this order; behind ";" what is said."""
+    """EXPECTED: "trace"; "part", its first frames; or functions that get names in this order. Behind ";" what is
+    said."""
     s = stopped[cpu]
     names, _, text = expected.partition(";")
     for log in noisy(list(fill(s, lines))):
@@ -499,6 +505,9 @@ def pasted_log(stopped, cpu, expected, lines):
         if names == "trace":
             must(names_of_frames(said) == CHAIN, "%s: %s" % (names_of_frames(said), said[-1500:]))
             must("no trace" not in said and said.count("trace ends") == 1, said[-1500:])
+        elif names == "part":
+            must(0 < len(names_of_frames(said)) < len(CHAIN), said[-1500:])
+            must(names_of_frames(said) == CHAIN[:len(names_of_frames(said))], said[-1500:])
         else:
             must(re.findall(r"(?m)^        (\w+) at ", said) == names.split(), said[-1500:])
             must(names_of_frames(said) == [], said[-1500:])
@@ -519,11 +528,17 @@ def address(s, function, offset=0):
     return s.symbols[function] + offset
 
 
-def xtensa(s):
-    """Names alone, of a CPU that is not unwound: an image whose header says so."""
+def xtensa_image(s):
+    """The image with a header that says it is of a CPU that is not unwound."""
     image = bytearray(read(s.image))
     struct.pack_into("<H", image, 18, 94)
     write(WORK + "/xtensa.elf", image)
+    return WORK + "/xtensa.elf"
+
+
+def xtensa(s):
+    """Names alone, of a CPU that is not unwound."""
+    xtensa_image(s)
     pcs = [address(s, name, 4) for name in CHAIN]
     pairs_of = " ".join("0x%08x:0x3ffb%04x" % (pc, 0x1f50 + 32 * n) for n, pc in enumerate(pcs))
     log = ["Guru Meditation Error: Core  1 panic'ed (LoadProhibited). Exception was unhandled.",
@@ -671,6 +686,84 @@ def unknown(s):
     must(b"No such file" in run(TRACE, "--formats=/absent", s.image, stdin=b"", status=1)[1], "absent")
 
 
+def open_ends(s):
+    """A line that has no end, and one that is too long."""
+    said = traced(s, "pc=0x%x sp=0x%x" % (s.pc, s.sp))
+    must(said.startswith("pc=0x%x sp=0x%x\n    pc 0x" % (s.pc, s.sp)), said)
+    must("no trace: the log has no words" in said, said)
+    must(traced(s, "login: ") == "login: ", "a prompt")
+    said = traced(s, "panic pc=0x%x sp=0x%x%s\n" % (s.pc, s.sp, " " * 5000))
+    must("1 lines of the log that tell of a crash have more than 4096 characters" in said, said[-200:])
+
+
+def sentences():
+    """What trace_filter.c says in place of a trace, as regular expressions."""
+    source = re.sub(r'"\s*\n\s*"|" PRIx64\s*"', lambda m: "" if "PRI" not in m[0] else "x",
+                    read("port/host/trace/trace_filter.c").decode())
+    for text in re.findall(r'"        ((?:no trace|this looks|registers of another|stacks of this|the log has|'
+                           r'the words).*?)"[,)]', source):
+        yield ".*".join(re.escape(part) for part in re.split(r"%(?:zu|[a-z]+)", text.replace('\\"', '"')))
+
+
+def all_ends(stopped):
+    """Each way to end without a trace is one that a log here takes."""
+    ends = list(sentences())
+    must(len(ends) > 20, ends)
+    registers = b"PC: 0x40001234 A0: 0x40005678 A1: 0x3ffb1f50"
+    said = [run(TRACE, xtensa_image(stopped["riscv32"]), stdin=registers)[0].decode(),
+            traced(stopped["thumb"], "panic: PC " + 5000 * "x" + "\n")]
+    said += [traced(stopped[cpu], "\n".join(fill(stopped[cpu], lines)) + "\n")
+             for _, cpu, expected, lines in pasted_logs() if ";" in expected]
+    strange = "".join("q%c: %016x\n" % (97 + n, 1 << n + 20) for n in range(9))
+    said.append(traced(stopped["x86_64"], "CRASH\n" + strange))
+    write(WORK + "/ends.map", run("nm", stopped["x86_64"].image)[0])
+    said.append(run(TRACE, "--map=%s/ends.map" % WORK, stdin="\n".join(xen(stopped["x86_64"])).encode())[0].decode())
+    for end in ends:
+        must(any(re.search(end, text) for text in said), end)
+
+
+def mutated(chance, lines):
+    """LINES with one of them gone, or a word of it, or its name, or twice, or elsewhere."""
+    lines = list(lines)
+    at = chance.randrange(len(lines))
+    line = lines[at]
+    words = list(re.finditer(r"\w+", line)) or [re.match("", "")]
+    names = [word for word in words if not re.fullmatch("(0x)?[0-9a-fA-F]*", word[0])] or words
+    word, name = chance.choice(words), chance.choice(names)
+    how = chance.choice(["gone", "word", "name", "names", "signs", "twice", "elsewhere"])
+    lines[at:at + 1] = {"gone": [], "word": [line[:word.start()] + line[word.end():]],
+                        "name": [line[:name.start()] + "Zqy" + line[name.end():]],
+                        "names": [re.sub(r"\b[G-Zg-z_]\w+|\b[A-Fa-f]\w*[G-Zg-z_]\w*", "Zqy", line)],
+                        "signs": [line.replace(":", " ").replace("=", " ")], "twice": [line, line],
+                        "elsewhere": []}[how]
+    if how == "elsewhere":
+        lines.insert(chance.randrange(len(lines) + 1), line)
+    return lines
+
+
+def has_evidence(s, lines):
+    """Whether two numbers in LINES, in a form that is read everywhere, lie in functions, behind their starts."""
+    low, high = min(s.symbols.values()), max(s.symbols.values()) + 32
+    numbers = {int(n, 16) for n in re.findall(r"(?i)(?<![\w`.'+:/-])0x([0-9a-f]{6,16})(?![\w`'+])", "\n".join(lines))}
+    return len([n for n in numbers if low < n < high and n not in s.symbols.values()]) > 1
+
+
+def damaged(stopped):
+    """Logs that have lost something: their proven frames are right, or a sentence or names come in place of a trace."""
+    chance = random.Random(523)
+    for name, cpu, _, lines in pasted_logs():
+        s = stopped[cpu]
+        lines = list(fill(s, lines))
+        for _ in range(30 if LONG else 1):
+            log = mutated(chance, lines)
+            said = run(TRACE, s.image, stdin=("\n".join(log) + "\n").encode())[0].decode()
+            for trace in re.split(r"(?m)(?=^ *#0 +0x)", said)[1:]:
+                frames = names_of_frames(re.split(r"\n.*\[guessed\]", trace)[0])
+                must(frames == CHAIN[:len(frames)] or "words of the stack have no addresses" in said,
+                     "%s: %s: %s" % (name, frames, said[-2000:]))
+            must(said != "\n".join(log) + "\n" or not has_evidence(s, log), "%s: silence:\n%s" % (name, said))
+
+
 QUIET = """
 U-Boot 2024.01 (Jan 08 2024 - 12:00:00 +0000)
 DRAM:  1 GiB, base 0x40000000: size 0x40000000
@@ -738,6 +831,9 @@ def main():
     test("what is not known", unknown, stopped["x86_64"])
     for cpu in CPUS:
         test("%s logs without a dump" % cpu, quiet, stopped[cpu])
+    test("open ends", open_ends, stopped["aarch64"])
+    test("all ends", all_ends, stopped)
+    test("damaged", damaged, stopped)
     test("hostile", hostile, stopped)
     for cpu, system in NAMED:
         test("%s %s" % (cpu, system.__name__), named, stopped[cpu], system)

@@ -148,7 +148,7 @@ static void step_back(const struct trace_out *out, struct trace_space *space, un
 
 static void print_threads(struct core *core)
 {
-    const struct trace_out out = {stdout, "", "\n", NULL};
+    const struct trace_out out = {stdout, "", "\n", NULL, NULL};
     struct trace_frames seen = {NULL, 0};
     struct kernel_threads threads;
     struct trace_space space;

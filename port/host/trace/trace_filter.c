@@ -49,6 +49,15 @@ struct filter {
         unsigned lines; /* since then; 0: there is none */
     } lone;             /* an address of code that stood alone in a line: where a list of calls may begin */
     size_t unnamed;     /* return addresses in lines that might be of anything */
+    bool guessed_calls; /* calls of this dump were listed in lines that might be of anything */
+    struct unsaid {
+        unsigned registers, foreign, unknown; /* names in what was no dump */
+        unsigned rows;                        /* lines of words */
+        size_t code, cut;                     /* addresses of code; lines that tell of a crash, and are too long */
+        bool crash;                           /* a line tells of one */
+        bool has_pc;
+        uint64_t pc;
+    } unsaid; /* what the log has, and nothing was said of */
     char line[MAX_LINE + 1];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
@@ -500,6 +509,10 @@ static void say_lacking(struct filter *f)
         say_no_sp(f);
     else if (d->dump.num_words == 0 && d->num_halves > 0)
         say_halves(f);
+    else if (d->dump.num_words == 0 && d->lone_end > d->lone_first)
+        out_line(&f->out,
+                 "        no trace: the numbers that stand alone in their lines may be words of the stack, or "
+                 "return addresses: print the address of each word before it");
     else if (d->dump.num_words == 0 && d->bare > 1)
         out_line(
             &f->out,
@@ -510,6 +523,9 @@ static void say_lacking(struct filter *f)
         out_line(&f->out,
                  "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
                  d->dump.sp);
+    else
+        out_line(&f->out, "        no trace: the log names the function that the PC is in, but does not have the "
+                          "PC: print it");
 }
 
 /* Words of the stack that are return addresses perhaps: all that is known where a CPU is not unwound. */
@@ -531,6 +547,26 @@ static void name_words(struct filter *f)
                 out_line(&f->out, "    words of the stack that lie in the code:");
             out_line(&f->out, "    0x%" PRIx64, value);
             out_place(&f->out, &f->options->images, value - 1);
+        }
+    }
+}
+
+/* Words that may be of the stack, and may be a list of calls: those that are return addresses. */
+static void name_lone_words(struct filter *f)
+{
+    const struct dumps *d = &f->dumps;
+    uint64_t next = 0, addr;
+    size_t i, at;
+
+    for (i = d->lone_first; i < d->lone_end; i++) {
+        for (at = 0; at < 8; at += d->word) {
+            const uint64_t value = load_number(d->dump.words[i].bytes + at, d->word, d->big);
+
+            addr = d->dump.words[i].addr + at;
+            if (addr < next || !is_return_address(f, abi_is_arm(d->abi) ? value & ~UINT64_C(1) : value))
+                continue;
+            next = addr + d->word;
+            name_register(f, "return address", value, true);
         }
     }
 }
@@ -606,7 +642,7 @@ static void say_dump(struct filter *f)
     const struct trace_options *o = f->options;
     const uint64_t given = o->slide, before = f->slide;
     struct dumps *d = &f->dumps;
-    const bool has_calls = d->listed && f->num_named != 1; /* one address is no list */
+    const bool has_calls = d->listed && !f->guessed_calls && f->num_named != 1; /* one address is no list */
     uint8_t byte;
 
     if (f->options->images.num == 0)
@@ -620,8 +656,16 @@ static void say_dump(struct filter *f)
         (d->dump.num_words > 0 || log_dump_read(&d->dump, d->dump.sp, &byte, 1))) {
         unwind_other(f, &d->dump);
         say_no_link(f);
-        if (!log_dump_read(&d->dump, d->dump.sp, &byte, 1))
+        if (d->contradicted)
+            out_line(&f->out,
+                     "        the log has different words for 0x%" PRIx64 " of the stack: none of them was used",
+                     d->contradiction);
+        else if (!log_dump_read(&d->dump, d->dump.sp, &byte, 1))
             out_line(&f->out, "        SP 0x%" PRIx64 " lies in no word of the stack that the log has", d->dump.sp);
+        if (d->counted)
+            out_line(&f->out,
+                     "        the words of the stack have no addresses in the log: the frames are right only "
+                     "if none of its lines is missing");
     } else {
         if (d->dump.has_pc && (!f->pc_named || (is_in_image(f, d->dump.pc) && !is_named(f, d->dump.pc + 1))))
             name_register(f, "pc", d->dump.pc, false);
@@ -629,6 +673,7 @@ static void say_dump(struct filter *f)
             name_register(f, "return address", d->dump.ra, true);
         if (f->main->image.abi == 0 && !d->listed)
             name_words(f);
+        name_lone_words(f);
         if (!has_calls)
             say_lacking(f);
     }
@@ -646,18 +691,37 @@ static void name_lone_pc(struct filter *f)
         name_register(f, "pc", d->pc, f->dumps.caller && is_return_address(f, d->pc));
 }
 
+/* What a dump has of which nothing is said. */
+static void note_unsaid(struct filter *f)
+{
+    enum { LEAST = 4 /* registers without a number that may be an address: fewer may be any words */ };
+    const struct dumps *d = &f->dumps;
+    struct unsaid *u = &f->unsaid;
+
+    u->registers += d->registers >= LEAST && d->registers > d->pointers ? d->registers : d->pointers;
+    u->foreign += d->foreign;
+    u->unknown = d->most_unknown > u->unknown ? d->most_unknown : u->unknown;
+    u->rows += d->rows + (d->dump.num_words > 0 ? 2u : 0);
+    if (d->dump.has_pc && !u->has_pc) {
+        u->has_pc = true;
+        u->pc = d->dump.pc;
+    }
+}
+
 static void end_dump(struct filter *f)
 {
     const bool whole = dumps_finish(&f->dumps);
 
-    if (!whole)
+    if (!whole) {
         name_lone_pc(f);
+        note_unsaid(f);
+    }
     if (whole || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
         say_dump(f);
     f->dumps.stack_lost = f->dumps.stack_lost && !whole;
     dumps_clear(&f->dumps);
     f->num_named = 0;
-    f->pc_named = f->ra_named = false;
+    f->pc_named = f->ra_named = f->guessed_calls = false;
 }
 
 /* Above the calls that led there stands where the program was. */
@@ -739,11 +803,14 @@ enum { MOST_OF_CRASH = 4 /* numbers of a line that tells of a crash */ };
 static bool says_crash(const char *line)
 {
     static const char *const words[] = {"fault", "trap", "exception", "abort", "crash", "panic", "illegal"};
+    const char *found;
     size_t i;
 
-    for (i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcasestr(line, words[i]) != NULL)
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        found = strcasestr(line, words[i]);
+        if (found != NULL && !(found - line >= 2 && strncasecmp(found - 2, "default", 7) == 0))
             return true;
+    }
     return false;
 }
 
@@ -785,6 +852,7 @@ static void name_returns(struct filter *f, size_t size, size_t most)
         if (list[i].is_return)
             name_lone(f, &list[i]);
         named = (list[i].is_return || calls || ((first || crash) && in_image)) && name_address(f, &list[i]);
+        f->guessed_calls = f->guessed_calls || (named && !crash && !f->dumps.listed);
         f->dumps.listed = f->dumps.listed || (named && !crash);
     }
     if (num == 1 && most > 0 && !first && !crash && !list[0].is_return && is_in_image(f, list[0].addr))
@@ -911,6 +979,30 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
     return found;
 }
 
+/* Whether ADDR lies in a function, behind its first instruction: that one's address stands in many logs. */
+static bool is_inside(const struct filter *f, uint64_t addr)
+{
+    struct trace_image *image = images_at(&f->options->images, addr);
+    struct function_name found;
+
+    return image != NULL && images_name(&f->options->images, image, addr - image->slide, &found) &&
+           found.offset > 0;
+}
+
+/* Notes what in the line looks like a crash, until something has been said. */
+static void note_line(struct filter *f, size_t size)
+{
+    struct named_address list[DUMPS_NAMED];
+    size_t num, i;
+
+    if (f->said || f->main == NULL)
+        return;
+    f->unsaid.crash = f->unsaid.crash || says_crash(f->line);
+    num = dumps_numbers(&f->dumps, f->line, size, list);
+    for (i = 0; i < num; i++)
+        f->unsaid.code += is_inside(f, code_address(f, list[i].addr));
+}
+
 /* A line that is none of sfu's. */
 static void take_foreign(struct filter *f, size_t size)
 {
@@ -925,6 +1017,7 @@ static void take_foreign(struct filter *f, size_t size)
     if (f->foreign.took)
         return;
     f->line[size] = '\0';
+    note_line(f, size);
     f->lone.lines += f->lone.lines > 0 && size > 0;
     if (dumps_ends(&f->dumps, f->line, size))
         end_dump(f);
@@ -1003,6 +1096,9 @@ static void filter_byte(struct filter *f, char c)
     if (f->size < MAX_LINE) {
         f->size = text_clean(f->line, f->size);
         filter_line(f, cr ? "\r\n" : "\n");
+    } else {
+        f->line[MAX_LINE] = '\0';
+        f->unsaid.cut += says_crash(f->line);
     }
     f->size = 0;
     f->partial = false;
@@ -1019,18 +1115,69 @@ static void filter_bytes(struct filter *f, const char *bytes, size_t size)
     flush(f);
 }
 
+/* Registers of which nothing was said, because they are too few. Returns false if there are none. */
+static bool say_unsaid_registers(const struct filter *f)
+{
+    const struct unsaid *u = &f->unsaid;
+
+    if (u->has_pc && u->crash)
+        out_line(&f->out, "        no trace: the PC of the log (0x%" PRIx64 ") lies in no image that was given",
+                 u->pc);
+    else if (u->registers > 1 || (u->registers > 0 && (u->crash || u->code > 1)))
+        out_line(&f->out, "        no trace: no register of the log is known as the PC: --formats=FILE says how "
+                          "registers are named");
+    else if (u->foreign > 1 && u->crash)
+        out_line(&f->out, "        no trace: the CPU of %s has none of the registers that the log names",
+                 f->main->name);
+    else if (u->unknown > 2 && u->crash)
+        out_line(&f->out,
+                 "        no trace: none of the names in the log is known as a register: --formats=FILE says "
+                 "how registers are named");
+    else
+        return false;
+    return true;
+}
+
+/* What the log has that looks like a crash, if no line of it was understood. */
+static void say_unsaid(const struct filter *f)
+{
+    const struct unsaid *u = &f->unsaid;
+
+    if (f->unnamed > 0 && (!f->said || f->dumps.stack_lost)) {
+        out_line(
+            &f->out,
+            "        no trace: the log has return addresses, but no registers and stack in a form that is known: "
+            "--formats=FILE describes one");
+        return;
+    }
+    if (f->said || f->main == NULL || say_unsaid_registers(f))
+        return;
+    if (u->code > 0 && (u->code > 1 || u->crash || u->rows > 1))
+        out_line(
+            &f->out,
+            "        no trace: the log has addresses of code, but no registers, no stack and no list of calls in "
+            "a form that is known: --formats=FILE describes one");
+    else if (u->rows > 1)
+        out_line(&f->out,
+                 "        no trace: the log has words of memory, but no registers that are known: print PC "
+                 "and SP");
+    else if (u->cut > 0)
+        out_line(
+            &f->out,
+            "        no trace: %zu lines of the log that tell of a crash have more than %d characters, and were "
+            "not read",
+            u->cut, MAX_LINE);
+}
+
 /* A log may end in the middle of a line, or of a dump. */
 static void take_end_of_log(struct filter *f)
 {
     struct log_dump dump;
 
-    if (f->partial) {
-        struct log_line line;
-
-        f->size = text_clean(f->line, f->size < MAX_LINE ? f->size : 0);
-        log_parse(f->line, f->size, &line);
-        if (line.kind != LOG_OTHER || f->foreign.open != FOREIGN_OTHER || f->dumps.registers > 0 || f->dumps.begun)
-            filter_bytes(f, "\n", 1);
+    f->out.midline = &f->partial;
+    if (f->partial && f->size < MAX_LINE) {
+        f->size = text_clean(f->line, f->size);
+        filter_line(f, "\n");
     }
     end_dump(f);
     if (foreign_end(&f->foreign, f->main != NULL ? f->main->image.abi : 0, &dump))
@@ -1039,11 +1186,7 @@ static void take_end_of_log(struct filter *f)
         out_line(&f->out, "        the dump is not complete:");
         unwind_dump(f);
     }
-    if (f->unnamed > 0 && (!f->said || f->dumps.stack_lost))
-        out_line(
-            &f->out,
-            "        no trace: the log has return addresses, but no registers and stack in a form that is known: "
-            "--formats=FILE describes one");
+    say_unsaid(f);
     flush(f);
 }
 
@@ -1065,7 +1208,7 @@ void trace_filter(struct trace_options *options, int in)
     ssize_t n;
 
     f->options = options;
-    f->out = (struct trace_out){stdout, "", "\n", &f->said};
+    f->out = (struct trace_out){stdout, "", "\n", &f->said, NULL};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
     dumps_start(&f->dumps, options->formats, f->main != NULL ? f->main->image.abi : 0,

@@ -808,7 +808,7 @@ static void catch_signals(const struct stub *s)
 
 void trace_gdb(struct trace_options *options, const char *address)
 {
-    const struct trace_out out = {stdout, "", "\n", NULL};
+    const struct trace_out out = {stdout, "", "\n", NULL, NULL};
     struct stub *s = zeroed(1, sizeof *s);
     struct thread_list threads = {NULL, 0};
     struct trace_frames seen = {NULL, 0};

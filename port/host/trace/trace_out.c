@@ -18,6 +18,10 @@ void out_line(const struct trace_out *out, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    if (out->midline != NULL && *out->midline) {
+        putc('\n', out->file);
+        *out->midline = false;
+    }
     for (; *text == '\n'; text++)
         putc('\n', out->file);
     fprintf(out->file, "%s%s%s", out->indent, printable(text), out->eol);

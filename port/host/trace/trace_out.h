@@ -13,7 +13,8 @@
 struct trace_out {
     FILE *file;
     const char *indent, *eol;
-    bool *said; /* becomes true with each line; or NULL */
+    bool *said;    /* becomes true with each line; or NULL */
+    bool *midline; /* whether a line is open that has no end: it ends before the next one; or NULL */
 };
 
 void out_line(const struct trace_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -199,7 +199,7 @@ static char *split_record(const char *argument, const char **where)
 
 void trace_record(struct trace_options *options, const char *argument)
 {
-    const struct trace_out out = {stdout, "", "\n", NULL};
+    const struct trace_out out = {stdout, "", "\n", NULL, NULL};
     uint8_t abi = options->images.list[0]->image.abi;
     const char *where;
     char *file = split_record(argument, &where);
@@ -264,7 +264,7 @@ static void explain_memory(const struct trace_space *space, const struct trace_o
 
 void trace_memory(struct trace_options *options, const char *files, const char *registers, const char *record)
 {
-    const struct trace_out out = {stdout, "", "\n", NULL};
+    const struct trace_out out = {stdout, "", "\n", NULL, NULL};
     struct memory memory = {.segments = NULL};
     struct core_thread *list = grow(NULL, 0, sizeof *list);
     struct trace_frames seen = {NULL, 0};
