@@ -21,6 +21,7 @@ struct place {
     bool ends_well; /* i386: SP is at the return address in front of a jump or a return, if no callee pops unseen */
     bool comes_free; /* a way from the start leads there without a call of what may pop */
     bool may_pop;    /* nothing shows that what is called there does not */
+    bool given;      /* what holds there has been */
     uint64_t tried;  /* the number of the last search that has come there */
 };
 
@@ -70,6 +71,12 @@ struct run {
     uint64_t searches; /* how many there were for what shows that callees do not pop */
     uint64_t *unread;  /* behind calls that did not seem to come back: by a way it was seen that they do */
     size_t num_unread;
+    bool apart;      /* code is followed to which no way leads: that shows nothing outside of it */
+    uint64_t first;  /* where that begins */
+    bool is_data;    /* and it is none */
+    bool strays;     /* it leads to where SP is known, and another one */
+    uint32_t *begun; /* places of it that states have come to */
+    size_t num_begun;
     const struct code_watch *watch;
 };
 
@@ -178,6 +185,21 @@ static void discover_at(struct run *r, uint64_t pc, bool meets)
     r->work[r->num_work++] = at;
 }
 
+/* Reads all that the places on the list of work lead to. */
+static void discover_behind(struct run *r)
+{
+    while (r->num_work > 0) {
+        const struct place *place = &r->places[r->work[--r->num_work]];
+        struct code_fact fact = place->fact;
+        uint64_t pc = place->pc;
+
+        if (has_target(&fact) && !(fact.flow == CODE_CALL && r->unit->function && fact.target == r->unit->start))
+            discover_at(r, fact.target, true);
+        if (goes_on(r, &fact, pc))
+            discover_at(r, pc + fact.size, false);
+    }
+}
+
 /* Reads all that can be reached, and notes where ways meet. */
 static void discover(struct run *r)
 {
@@ -198,16 +220,15 @@ static void discover(struct run *r)
     for (i = 0; i < r->num_unread; i++)
         if (r->index[r->unread[i] - r->unit->start] == 0)
             discover_at(r, r->unread[i], false);
-    while (r->num_work > 0) {
-        const struct place *place = &r->places[r->work[--r->num_work]];
-        struct code_fact fact = place->fact;
-        uint64_t pc = place->pc;
+    discover_behind(r);
+}
 
-        if (has_target(&fact) && !(fact.flow == CODE_CALL && r->unit->function && fact.target == r->unit->start))
-            discover_at(r, fact.target, true);
-        if (goes_on(r, &fact, pc))
-            discover_at(r, pc + fact.size, false);
-    }
+/* Whether SP is known in A and in B, and not at the same distance from the CFA. */
+static bool differ_in_sp(const struct code_cpu *cpu, const struct code_state *a, const struct code_state *b)
+{
+    const struct code_value *x = &a->reg[cpu->sp], *y = &b->reg[cpu->sp];
+
+    return x->base == BASE_CFA && y->base == BASE_CFA && x->k != y->k;
 }
 
 /* STATE comes to place AT, where ways meet. */
@@ -216,12 +237,20 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     struct place *place = &r->places[at];
     bool changed = true;
 
+    if (r->apart && place->given) {
+        r->strays |= place->state != NULL && differ_in_sp(r->code->cpu, place->state, state);
+        return;
+    }
     if (place->state != NULL) {
         changed = code_join(r->code->cpu, place->state, state);
     } else {
         place->state = zeroed(1, sizeof *place->state);
         state_copy(place->state, state);
         index_forget_twins(place->state);
+        if (r->apart) {
+            r->begun = grow(r->begun, r->num_begun, sizeof *r->begun);
+            r->begun[r->num_begun++] = at;
+        }
     }
     if (!changed || place->waits)
         return;
@@ -265,10 +294,10 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
     bool is_new = false;
     uint32_t at = place_at(r, pc, &is_new);
 
-    if (at == OUTSIDE)
-        go_out(r, pc, state);
-    else
+    if (at != OUTSIDE)
         arrive(r, at, state);
+    else if (!r->apart)
+        go_out(r, pc, state);
 }
 
 static void add_call(struct code *code, const struct code_unit *caller, const struct code_unit *callee)
@@ -584,11 +613,11 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         go_within(r, state, fact->target, next);
         return true;
     }
-    if (callee != NULL) {
-        callee->called |= fact->target == callee->start;
-        callee->is_called |= fact->target == callee->start;
+    if (callee != NULL && fact->target == callee->start && !r->apart) {
+        callee->dirty |= !callee->is_called && callee->edges != NULL;
+        callee->called = callee->is_called = true;
     }
-    if (callee != NULL && give)
+    if (callee != NULL && give && !r->apart)
         add_call(r->code, r->unit, callee);
     if (callee != NULL && (fact->target != callee->start || !callee->function)) {
         code_entry(cpu, &entry);
@@ -1280,6 +1309,13 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
         resumes(r, state);
 }
 
+/* The same within code that no way leads to. */
+static void depart_apart(struct run *r, const struct code_state *state, const struct code_fact *fact, bool give)
+{
+    if (!give && (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH))
+        branch(r, state, fact);
+}
+
 /* What is gone behind the instruction in front of NEXT is not known if something says that it has been restored. */
 static void believe_restored(const struct run *r, struct code_state *state, uint64_t next)
 {
@@ -1320,7 +1356,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     code_entry(cpu, &entry);
     go(r, fact->target, &entry);
     push_address(cpu, state, next);
-    if (give || !unit_follow_to_return(r->code, state, fact->target))
+    if (give || r->apart || !unit_follow_to_return(r->code, state, fact->target))
         return;
     state->reg[CODE_TARGET] = state_load(state, sp, 0);
     index_drop(state, CODE_TARGET);
@@ -1359,7 +1395,9 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
         index_copy(state, CODE_TARGET, r->code->cpu->ra);
         fact->flow = CODE_AWAY;
     }
-    if (!give)
+    if (r->apart)
+        depart_apart(r, state, fact, give);
+    else if (!give)
         depart(r, state, fact);
     else
         give_passed(r, fact);
@@ -1470,6 +1508,19 @@ static bool is_unread(struct run *r, uint64_t next, bool give)
     return true;
 }
 
+/* Whether code that no way leads to ends in front of NEXT: in code that one leads to, or where STATE is another one
+ * than what is believed from there on. */
+static bool comes_apart(struct run *r, uint64_t next, const struct code_state *state)
+{
+    const struct place *behind = &r->places[r->index[next - r->unit->start] - 1];
+
+    if (!r->apart)
+        return false;
+    r->strays |= behind->given && behind->state != NULL && differ_in_sp(r->code->cpu, behind->state, state) &&
+                 !image_is_padding(r->code->image, r->first, next);
+    return behind->given || r->watch->parts(r->watch->ctx, next, state);
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -1486,6 +1537,8 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         r->here = at;
         if (give)
             give_both(r, pc, &fact, &f);
+        r->places[at].given |= give;
+        r->is_data |= fact.size == 0;
         if (fact.size == 0 || !step_in_fork(r, &f, &fact, pc, give))
             return;
         if (next >= r->unit->end) {
@@ -1494,7 +1547,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 fall_off(r, next, state);
             return;
         }
-        if (is_unread(r, next, give))
+        if (is_unread(r, next, give) || comes_apart(r, next, state))
             return;
         at = r->index[next - r->unit->start] - 1;
         if (fact.flags)
@@ -1505,6 +1558,20 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 arrive(r, at, state);
             return;
         }
+    }
+}
+
+/* Follows the states of the places on the list of work. */
+static void settle_behind(struct run *r)
+{
+    struct code_state state;
+
+    while (r->num_work > 0) {
+        uint32_t at = r->work[--r->num_work];
+
+        r->places[at].waits = false;
+        state_copy(&state, r->places[at].state);
+        follow(r, at, &state, false);
     }
 }
 
@@ -1524,15 +1591,10 @@ static void settle(struct run *r)
         go(r, r->unit->start, &state);
     }
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
-        if (edge->target == r->unit->start || agrees_at(r, edge->target, &edge->state))
+        if (!unit_is_pushed_to(r->code->cpu, r->unit, edge) &&
+            (edge->target == r->unit->start || agrees_at(r, edge->target, &edge->state)))
             go(r, edge->target, &edge->state);
-    while (r->num_work > 0) {
-        uint32_t at = r->work[--r->num_work];
-
-        r->places[at].waits = false;
-        state_copy(&state, r->places[at].state);
-        follow(r, at, &state, false);
-    }
+    settle_behind(r);
 }
 
 /* Whether one of the states of jumps to what a register has is admitted at PC. Then ways begin there. */
@@ -1756,6 +1818,88 @@ static bool do_rounds(struct run *r)
     return false;
 }
 
+/* Gives what holds from places on that states have come to. */
+static void give_from(struct run *r, uint32_t at)
+{
+    struct code_state state;
+
+    state_copy(&state, r->places[at].state);
+    follow(r, at, &state, true);
+}
+
+/* Follows and gives the code at PC, to which no way leads, and of which STATE is believed. */
+static void follow_apart(struct run *r, uint64_t pc, const struct code_state *state)
+{
+    size_t i;
+
+    r->num_begun = 0;
+    r->first = pc;
+    r->is_data = r->strays = false;
+    discover_at(r, pc, true);
+    discover_behind(r);
+    go(r, pc, state);
+    settle_behind(r);
+    for (i = 0; i < r->num_begun; i++)
+        give_from(r, r->begun[i]);
+    r->watch->close(r->watch->ctx, r->is_data, r->strays);
+}
+
+/* Whether an instruction at OFFSET has been given. */
+static bool is_given(const struct run *r, uint64_t offset)
+{
+    return r->index[offset] != 0 && r->places[r->index[offset] - 1].given;
+}
+
+/* Where the first instruction at or behind OFFSET is that has not been given; or behind the unit. */
+static uint64_t find_left(const struct run *r, uint64_t offset)
+{
+    const uint64_t size = r->unit->end - r->unit->start;
+
+    while (offset < size) {
+        const uint64_t end = behind_data(r->code, r->unit->start + offset) - r->unit->start;
+
+        if (end > offset)
+            offset = end;
+        else if (is_given(r, offset) && r->places[r->index[offset] - 1].fact.size != 0)
+            offset += r->places[r->index[offset] - 1].fact.size;
+        else if (is_given(r, offset) || r->executed[offset] || (r->unit->start + offset) % r->code->cpu->align != 0)
+            offset++;
+        else
+            break;
+    }
+    return offset;
+}
+
+/* Follows the code that no way leads to, or, where ways are missing or are not all real, all of it. */
+static void do_apart(struct run *r)
+{
+    const uint64_t start = r->unit->start, size = r->unit->end - start;
+    const bool all = r->unit->unsettled || r->unit->overlaps;
+    uint64_t offset;
+    size_t i;
+
+    if (r->watch->believe == NULL || r->unit->fde == NULL)
+        return;
+    r->apart = true;
+    r->num_work = 0;
+    for (i = 0; i < r->num_places && all; i++) {
+        free(r->places[i].state);
+        r->places[i].state = NULL;
+        r->places[i].given = r->places[i].waits = false;
+    }
+    for (offset = find_left(r, 0); offset < size; offset = find_left(r, offset)) {
+        struct code_state state;
+        uint64_t next = r->watch->believe(r->watch->ctx, start + offset, &state);
+
+        if (next != start + offset) {
+            offset = next - start;
+            continue;
+        }
+        follow_apart(r, next, &state);
+        offset += is_given(r, offset) ? 0 : 1;
+    }
+}
+
 void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch)
 {
     struct run *r;
@@ -1763,7 +1907,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     uint64_t offset;
     size_t i;
 
-    if (bytes == NULL || (!unit->function && unit->edges == NULL))
+    if (bytes == NULL || (!unit->function && unit->edges == NULL && (unit->fde == NULL || watch->believe == NULL)))
         return;
     r = zeroed(1, sizeof *r);
     r->code = code;
@@ -1775,16 +1919,12 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     unit->anywhere = r->has_goto ? &r->anywhere : NULL;
-    for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {
-        struct code_state state;
-
-        if (r->index[offset] == 0 || r->places[r->index[offset] - 1].state == NULL)
-            continue;
-        state_copy(&state, r->places[r->index[offset] - 1].state);
-        follow(r, r->index[offset] - 1, &state, true);
-    }
+    for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++)
+        if (r->index[offset] != 0 && r->places[r->index[offset] - 1].state != NULL)
+            give_from(r, r->index[offset] - 1);
     unit->anywhere = NULL;
     keep_popped(r);
+    do_apart(r);
     forget_states(r);
     free(r->places);
     free(r->index);
@@ -1796,5 +1936,6 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     free(r->jumps);
     free(r->seeds);
     free(r->unread);
+    free(r->begun);
     free(r);
 }

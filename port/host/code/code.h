@@ -63,6 +63,7 @@
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
  *   - Who jumps to a thunk that returns in its place (x86: `__x86_return_thunk`) has put SP and FP back, unless it is
  *     seen that SP is below the return address (`__x86_indirect_thunk`).
+ *   - Code that no way is seen to lead to begins with what CFI says of it there, unless the code contradicts that.
  *   - Where the lower half of a register was compared and the whole of it is the index of a table of jumps, its upper
  *     half is 0.
  *   - What jumps into an IT block of ARM's jumps nowhere.
@@ -416,11 +417,20 @@ struct code_watch {
     /* How many bytes a callee that is not known has taken off the stack, in front of the instruction at NEXT of FACT.
      * STATE is what holds there if it has taken none. */
     int64_t (*pops)(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state);
+    /* Of code at PC to which no way leads: leaves in STATE what is believed of it, and returns PC. What is given from
+     * then on, up to CLOSE, holds if that does. Or returns up to where nothing is believed. */
+    uint64_t (*believe)(void *ctx, uint64_t pc, struct code_state *state);
+    /* Whether something else is believed from NEXT on than in front, although STATE has not changed so. */
+    bool (*parts)(void *ctx, uint64_t next, const struct code_state *state);
+    /* What was given since BELIEVE was called is not all code, and counts for nothing; or it leads to code of the unit
+     * whose frame is another one. */
+    void (*close)(void *ctx, bool is_data, bool strays);
     void *ctx;
 };
 
 /* Analyses UNIT alone. What it jumps to in others becomes their edges. Gives every instruction that was reached, once,
- * in the order of the ways that lead there. */
+ * in the order of the ways that lead there; then, if WATCH believes anything of them, those that were not, or, where
+ * ways are missing or are not all real, all. */
 void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch);
 
 /* Somebody comes to TARGET with STATE, in whatever unit that is. */

@@ -840,10 +840,8 @@ static bool is_kept_in(const struct code_cpu *cpu, const struct sfu_rule *rule, 
            reg < CODE_REAL && reg != cpu->sp && reg != from;
 }
 
-/* What ROW says in STATE: where SP or FP, what FP was, and RA are, counted from the CFA. Returns false if it counts
- * from another register, or from more than the frame. s390x: R15 has been saved behind R14, of which rows say
- * nothing. */
-static bool state_of(const struct code_cpu *cpu, const struct cfi_row *row, struct code_state *state)
+/* s390x: R15 has been saved behind R14, of which rows say nothing. */
+bool code_state_of(const struct code_cpu *cpu, const struct cfi_row *row, struct code_state *state)
 {
     const unsigned regs[] = {cpu->fp, cpu->ra}, from = row->cfa.control >> RULE_NUMBER;
     const struct sfu_rule *rules[] = {&row->fp, &row->ra};
@@ -860,11 +858,12 @@ static bool state_of(const struct code_cpu *cpu, const struct cfi_row *row, stru
                                          is_ra && row->signed_ra, 0, 0};
 
         memset(&state->reg[regs[i]], 0, sizeof value);
-        if (rules[i]->control == RULE_DEREFERENCE && from == cpu->sp && rules[i]->offset < -row->cfa.offset)
+        if (rules[i]->control == RULE_DEREFERENCE && from == cpu->sp && rules[i]->offset < -row->cfa.offset &&
+            (!is_ra || cpu->link))
             state->reg[regs[i]] = value; /* an epilogue has loaded it, and leaves the rule standing */
         else if (rules[i]->control == RULE_DEREFERENCE)
             state->slot[state->num++] = (struct code_slot){value, rules[i]->offset, BASE_CFA};
-        else if (is_kept_in(cpu, rules[i], from))
+        else if (is_kept_in(cpu, rules[i], from) && rules[i]->control != rules[1 - i]->control)
             state->reg[rules[i]->control >> RULE_NUMBER] = value;
         else
             return false;
@@ -882,7 +881,7 @@ enum code_bearing code_bears_out(struct code *code, uint64_t addr, const struct 
     struct code_state state;
     struct trial *t;
 
-    if (!state_of(code->cpu, row, &state))
+    if (!code_state_of(code->cpu, row, &state))
         return CODE_UNDECIDED;
     t = new_trial(code, addr, true, &ends);
     t->piece = t->by_row = true;

@@ -60,6 +60,10 @@ bool code_try_piece(struct code *code, uint64_t addr, const struct code_state *s
 /* Whether the CFA of ROW counts from SP, or from FP, which is saved. */
 bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row);
 
+/* What ROW says in STATE: where SP or FP, what FP was, and RA are, counted from the CFA. Returns false if it counts
+ * from another register, or from more than the frame. */
+bool code_state_of(const struct code_cpu *cpu, const struct cfi_row *row, struct code_state *state);
+
 /* What becomes of the frame that ROW describes at ADDR, on all ways from there on: they end in returns of that
  * frame, or one does otherwise, or that is not known. */
 enum code_bearing { CODE_BEARS_OUT, CODE_CONTRADICTS, CODE_UNDECIDED };

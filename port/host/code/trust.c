@@ -361,8 +361,13 @@ struct trust {
     const struct cfi_row *unmoved;
     bool moves;      /* an instruction in front, and not who comes to the unit, may have moved SP so */
     uint64_t detour; /* where the last detour begins that was met, as of enum code_detour, or 0 */
-    const struct cfi_row *counted; /* the first row that begins at one; or NULL */
-    struct code_report own;        /* of this entry */
+    const struct cfi_row *counted;  /* the first row that begins at one; or NULL */
+    const struct cfi_row *believed; /* of the code that is followed, to which no way leads: of BEGIN; or NULL */
+    uint64_t begin;
+    bool contradicts;       /* that code does another thing than the CFI of it says */
+    struct rows followed;   /* the CFI's, of its instructions: lost ones are wrong */
+    struct rows refuted;    /* all that are wrong in such code */
+    struct code_report own; /* of this entry */
 };
 
 /* The row of CFI for PC, or NULL. */
@@ -504,6 +509,74 @@ static bool restores(void *ctx, uint64_t next, unsigned reg)
     before = reg == t->cpu->sp ? &a->cfa : reg == t->cpu->fp ? &a->fp : &a->ra;
     behind = reg == t->cpu->sp ? &b->cfa : reg == t->cpu->fp ? &b->fp : &b->ra;
     return !same_rule(before, behind);
+}
+
+/* Whether the code at PC, to which no way leads, is followed as if its CFI were right there. */
+static uint64_t believe(void *ctx, uint64_t pc, struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = row_at(t, pc);
+
+    if (row == NULL)
+        return pc + 1;
+    if (row->kind != CFI_RULES || t->alone || cfi_leads_nowhere(t->code->image, row) != NULL ||
+        !code_state_of(t->cpu, row, state) ||
+        (t->cpu->old_psw != 0 && cfi_ra_register(t->unit->fde) != t->cpu->ra)) /* SP's slot is not behind RA's */
+        return row->end;
+    t->believed = row;
+    t->begin = pc;
+    t->contradicts = false;
+    t->followed.num = 0;
+    t->row = t->unmoved = NULL;
+    t->stored.ra = row->ra.control == RULE_DEREFERENCE ? row->ra.offset : 0;
+    t->stored.fp = row->fp.control == RULE_DEREFERENCE ? row->fp.offset : 0;
+    return pc;
+}
+
+static const char of_itself[] = "the CFI is not what the code makes of the CFI in front of it";
+
+/* Where the code contradicts its CFI, that is wrong at one end or at the other: at its beginning, unless what it says
+ * there is borne out by what the code returns to. */
+static void close_apart(void *ctx, bool is_data, bool strays)
+{
+    struct trust *t = ctx;
+    const bool all = (strays && !t->cpu->mended_later) ||
+                     (t->contradicts && code_bears_out(t->all, t->begin, t->believed) != CODE_BEARS_OUT);
+    size_t i;
+
+    t->believed = NULL;
+    for (i = 0; i < t->followed.num && !is_data; i++) {
+        struct cfi_row *row = &t->followed.list[i];
+
+        if (row->kind != CFI_LOST && !all)
+            continue;
+        row->why = row->kind == CFI_LOST ? row->why : of_itself;
+        row->kind = CFI_LOST;
+        collect(&t->refuted, row);
+    }
+}
+
+/* Whether STATE confirms all rules of ROW. */
+static bool confirms(const struct trust *t, const struct code_state *state, const struct cfi_row *row)
+{
+    struct cfi_row copy = *row;
+    struct judgement j;
+
+    judge(t->cpu, &(struct view){state, state, &t->stored}, &copy, &j);
+    return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
+}
+
+/* Whether CFI changes in front of NEXT where the code does nothing that it says: behind code that does not come back,
+ * which only its compiler knows. */
+static bool comes_apart(void *ctx, uint64_t next, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *last = row_at(t, next - 1), *row = row_at(t, next);
+
+    if (last == row)
+        return false;
+    return last == NULL || row == NULL || row->kind != CFI_RULES || last->kind != CFI_RULES ||
+           (confirms(t, state, last) && !confirms(t, state, row));
 }
 
 static const char of_mode[] = "the interrupted SP is that of a mode of the CPU, which no row can ask for";
@@ -823,6 +896,32 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     collect(&t->fixed, &fixed);
 }
 
+/* The same where no way leads to the instruction, and STATE holds if CFI is right at the place where that code begins: a
+ * row that is then wrong for this way is wrong, whatever other ways there are. */
+static void refute_row(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state,
+                       const struct cfi_row *row)
+{
+    struct cfi_row fixed = *row;
+    struct judgement j;
+    const char *why;
+    bool contradicts;
+
+    judge_at(t, fact, state, &fixed, &j);
+    why = refute(t, pc, fact, state, row, &j);
+    note_stored(t, row, &j);
+    contradicts = j.row == CORRECTED && !t->cpu->mended_later;
+    t->contradicts |= contradicts;
+    fixed = *row;
+    fixed.by_code = true;
+    fixed.start = pc;
+    fixed.end = pc + fact->size;
+    if (contradicts || why != NULL) {
+        fixed.kind = CFI_LOST;
+        fixed.why = why != NULL ? why : of_itself;
+    }
+    collect(&t->followed, &fixed);
+}
+
 /* Notes that FACT, at PC, was read. */
 static void note_read(struct trust *t, uint64_t pc, const struct code_fact *fact)
 {
@@ -891,6 +990,11 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     struct trust *t = ctx;
     const struct cfi_row *row = row_at(t, pc);
 
+    if (t->believed != NULL) {
+        if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
+            refute_row(t, pc, fact, state, row);
+        return;
+    }
     code_note_register(t->all, pc, fact, state);
     if (t->unit->unsettled)
         return;
@@ -1167,11 +1271,23 @@ static void replace_rows(struct trust *t, struct cfi_fde *fde)
     fde->num_rows = rows.num;
 }
 
+/* Rows that are wrong in code to which no way leads are lost, too. */
+static void take_refuted(struct trust *t)
+{
+    size_t i;
+
+    for (i = 0; i < t->refuted.num; i++) {
+        t->own.lost += t->refuted.list[i].end - t->refuted.list[i].start;
+        collect(&t->fixed, &t->refuted.list[i]);
+    }
+}
+
 /* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
-    const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, pops, t};
+    const struct code_watch watch = {compare, is_boundary, admit,       agrees,      restores,
+                                     pops,    believe,     comes_apart, close_apart, t};
     const struct code_edge *edge;
     bool extended = false;
 
@@ -1204,11 +1320,13 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         memset(&t->own, 0, sizeof t->own);
         t->own.doubted = doubted;
         t->fixed.num = 0;
-        if (extended)
+        take_refuted(t);
+        if (extended || t->fixed.num > 0)
             replace_rows(t, fde);
     } else if (fde == NULL) {
         keep_rows(unit, t);
-    } else if (t->fixed.num > 0 || t->alone || extended) {
+    } else if (t->fixed.num + t->refuted.num > 0 || t->alone || extended) {
+        take_refuted(t);
         if (t->alone)
             forget_cfi(t, unit);
         replace_rows(t, fde);
@@ -1218,6 +1336,8 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     }
     free(t->cfi.list);
     free(t->fixed.list);
+    free(t->followed.list);
+    free(t->refuted.list);
     free(t->lost);
     free(t->read);
 }
@@ -1685,7 +1805,8 @@ static int64_t keep_pops(void *ctx, uint64_t next, const struct code_fact *fact,
 /* Runs UNIT as compare_unit does, and leaves its rows alone. */
 static void keep_unit(struct code *code, struct code_unit *unit, struct keeper *k)
 {
-    const struct code_watch watch = {keep, keep_boundary, keep_admit, keep_agrees, keep_restores, keep_pops, k};
+    const struct code_watch watch = {keep,      keep_boundary, keep_admit, keep_agrees, keep_restores,
+                                     keep_pops, NULL,          NULL,       NULL,        k};
     struct trust *t = &k->trust;
 
     memset(t, 0, sizeof *t);

@@ -156,6 +156,12 @@ static bool has_pushed(const struct code_cpu *cpu, const struct code_state *stat
     return state->reg[cpu->sp].base == BASE_CFA && state->reg[cpu->sp].k < cpu->sp_at_entry;
 }
 
+bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit, const struct code_edge *edge)
+{
+    return !cpu->link && unit->function && unit->is_called && unit->fde != NULL && edge->target == unit->start &&
+           edge->begins == 0 && edge->state.caller == CALLER_KNOWN && has_pushed(cpu, &edge->state);
+}
+
 bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
 {
     return has_pushed(code->cpu, state) && is_thunk(code, unit);

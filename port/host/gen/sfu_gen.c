@@ -264,15 +264,25 @@ struct name {
     uint64_t start, offset; /* its address, and how far behind the symbol that is */
 };
 
-/* What the code at START is called, until the program ends. */
-static struct name name_code(const struct image *image, uint64_t start)
+/* What the code at START is called, as long as PLACE is there. */
+static struct name name_place(const struct image *image, uint64_t start, char place[IMAGE_PLACE])
 {
     const struct symbol *symbol = image_symbol(image, start);
-    char place[IMAGE_PLACE];
 
     if (symbol != NULL)
         return (struct name){symbol->name, true, start, start - symbol->addr};
-    return (struct name){copied(image_name_place(image, start, place)), false, start, 0};
+    return (struct name){image_name_place(image, start, place), false, start, 0};
+}
+
+/* The same, until the program ends. */
+static struct name name_code(const struct image *image, uint64_t start)
+{
+    char place[IMAGE_PLACE];
+    struct name name = name_place(image, start, place);
+
+    if (!name.symbol)
+        name.text = copied(name.text);
+    return name;
 }
 
 /* Begins a line about the code that has the name NAME; OFFSET: how far behind its symbol it is may be said. */
@@ -1112,7 +1122,8 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
                         const char *why)
 {
     const struct image *image = ctx;
-    const struct name name = name_code(image, addr);
+    char place[IMAGE_PLACE];
+    const struct name name = name_place(image, addr, place);
     const char *word = entries_kind(kind);
     char entry[256];
 
@@ -1139,7 +1150,8 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
 static void say_foreign(void *ctx, const struct code_region *region)
 {
     const struct image *image = ctx;
-    const struct name name = name_code(image, region->start);
+    char place[IMAGE_PLACE];
+    const struct name name = name_place(image, region->start, place);
 
     if (options.quiet)
         return;

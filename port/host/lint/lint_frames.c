@@ -230,8 +230,8 @@ enum { MAX_RUNS = 8 };
 
 static void read_calls(struct graph *g)
 {
-    const struct code_watch quiet = {NULL, NULL, admit_case, NULL, NULL, NULL, g},
-                            watch = {take_instruction, NULL, admit_case, NULL, NULL, NULL, g};
+    const struct code_watch quiet = {NULL, NULL, admit_case, NULL, NULL, NULL, NULL, NULL, NULL, g},
+                            watch = {take_instruction, NULL, admit_case, NULL, NULL, NULL, NULL, NULL, NULL, g};
     bool again = true;
     size_t i;
 

@@ -313,6 +313,26 @@ static const struct cfi_cie *find_cie(const struct cfi *cfi, size_t first, uint6
     return low < cfi->num_cies && cfi->cies[low].offset == offset ? &cfi->cies[low] : NULL;
 }
 
+/* Free Pascal (3.2) says where the CIE is in 8 bytes, behind a length that promises 4. As far as DWARF goes, its FDEs
+ * are of code that is nowhere: the address begins 4 bytes later. */
+static void skip_half(const struct source *s, struct cursor *c)
+{
+    enum { HALF = 4, ADDRESS = 8 };
+    const struct image *image = s->cfi->image;
+    const uint8_t *p = c->p;
+    const struct section *section;
+    uint64_t start, size;
+
+    if (!s->debug || c->word != ADDRESS || c->end - p < HALF + 2 * ADDRESS || load_number(p, HALF, c->big) != 0 ||
+        image_code(image, load_number(p, ADDRESS, c->big)) != NULL)
+        return;
+    start = load_number(p + HALF, ADDRESS, c->big);
+    size = load_number(p + HALF + ADDRESS, ADDRESS, c->big);
+    section = image_code(image, start);
+    if (section != NULL && size > 0 && size <= section->size - (start - section->addr))
+        (void)take_bytes(c, HALF);
+}
+
 static bool add_fde(struct source *s, struct entry *entry, size_t first_cie)
 {
     struct cfi *cfi = s->cfi;
@@ -322,6 +342,7 @@ static bool add_fde(struct source *s, struct entry *entry, size_t first_cie)
     fde.cie = find_cie(cfi, first_cie, entry->cie);
     if (fde.cie == NULL)
         return bad_entry(s, entry->start, "an FDE of no CIE");
+    skip_half(s, c);
     fde.start = take_pointer(c, fde.cie->encoding, s->section->addr + entry_offset(s, c->p));
     if (abi_is_arm(cfi->image->abi))
         fde.start &= ~(uint64_t)1; /* of Thumb code */

@@ -988,6 +988,87 @@ SAID_AGAIN = {
         .cfi_offset 14, -4\nbl leaf => r13+8 [cfa-4] FP+0\n.cfi_def_cfa_offset 0\n.cfi_restore 14
         ldr lr, [sp, #4] => r13+8 [cfa-4] FP+0\nadd sp, sp, #8 => r13+8 * FP+0\nbx lr => r13+0 r14+0 FP+0""",
 }
+# Code with CFI that no way is seen to lead to: behind a jump to what nobody knows. It is followed from where it begins,
+# as if its CFI were right there: a handler that OCaml's `raise` jumps to, whose address is on the stack, raises again.
+# Other pieces are right, one overwrites FP, and one belongs to another function, whose jump to it is not seen either. A
+# tracer has functions return to h. The CFI of k is wrong at a return; behind it it is too low, as in glibc's i386
+# memcpy: nobody knows whether that begins at the return or before; and at a label, for one of two ways.
+APART = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nlea 1f(%rip), %r11 => r7+16 [cfa-8] r6+0
+        push %r11\n.cfi_adjust_cfa_offset 8\nmov (%r14), %rsp => r7+24 [cfa-8] r6+0\npop %r11 => none
+        jmp *%r11 => none\n.cfi_adjust_cfa_offset -8\n1: nop => r7+16 [cfa-8] r6+0
+        mov (%r14), %rsp => r7+16 [cfa-8] r6+0\npop %r11 => none\njmp *%r11 => none
+        test %eax, %eax => r7+16 [cfa-8] r6+0\nje 2f\nmov (%rdi), %rsp => r7+16 [cfa-8] r6+0\njmp 3f => none
+        2: pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset 8\n3: jmp *(%rax) => none\nmov (%rdi), %rbp => r7+16 [cfa-8] r6+0
+        call leaf => none\njmp *(%rdx) => none\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        .cfi_adjust_cfa_offset 24\nmov (%r14), %rsp => r7+32 [cfa-8] r6+0\npop %r11 => none\njmp *%r11 => none
+        add $24, %rsp => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -24\nret => r7+8 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset 24\nsyscall => r7+32 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        nop => r7+24 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc\n.cfi_def_cfa_offset 0
+        sub $8, %rsp => r7+0 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nlea (%rsp), %rdi => r7+8 [cfa-8] r6+0
+        call leaf => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type k, %function
+        k: .cfi_startproc\nmov (%rdi), %rsp => r7+8 [cfa-8] r6+0\njmp *%rax => none\n.cfi_def_cfa_offset 16
+        test %eax, %eax => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0\nret => none\n.cfi_def_cfa_offset 8
+        test %eax, %eax => none\npop %rbx => none\nret => none\nje 1f => r7+8 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 32\n1: test %eax, %eax => none""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\nmov (%esi), %esp => r4+8 [cfa-4] r5+0
+        pop %edx => none\njmp *%edx => none\nnop => r4+8 [cfa-4] r5+0\nmov (%esi), %esp => r4+8 [cfa-4] r5+0
+        pop %edx => none\njmp *%edx => none\npop %ebx => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        ret => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\nmov (%edi), %ebp => r4+8 [cfa-4] r5+0\nnop => none
+        jmp *(%eax) => none""",
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
+        mov sp, x9 => r31+16 [cfa-16] r29+0\nbr x9 => none\nldr x9, [x28] => r31+16 [cfa-16] r29+0
+        mov sp, x9 => r31+16 [cfa-16] r29+0\nldr x9, [x9, #8] => none\nbr x9 => none
+        ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\n.cfi_restore 30\n.cfi_def_cfa_offset 0
+        ret => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
+        ldr x29, [x1] => r31+16 [cfa-16] r29+0\nbl leaf => none\nbr x9 => none""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0
+        .cfi_offset 1, -8\nLOAD sp, 0(s4) => r2+16 [cfa-8] r8+0\njr a5 => none\nnop => r2+16 [cfa-8] r8+0
+        LOAD sp, 0(s4) => r2+16 [cfa-8] r8+0\nLOAD a5, 8(sp) => none\njr a5 => none
+        LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\n.cfi_restore 1\naddi sp, sp, 16 => r2+16 r1+0 r8+0
+        .cfi_def_cfa_offset 0\nret => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\n.cfi_offset 1, -8
+        LOAD s0, 0(a1) => r2+16 [cfa-8] r8+0\njal leaf => none\njr a5 => none""",
+    "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\n.cfi_offset 14, -48\naghi %r15, -160 => r15+160 * r11+0
+        .cfi_def_cfa_offset 320\nlg %r15, 0(%r9) => r15+320 [cfa-48] r11+0\nbr %r1 => none
+        nopr => r15+320 [cfa-48] r11+0
+        lg %r15, 0(%r9) => r15+320 [cfa-48] r11+0\nlg %r1, 8(%r15) => none\nbr %r1 => none
+        lg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\naghi %r15, 160 => r15+320 * r11+0
+        .cfi_restore 14\n.cfi_def_cfa_offset 160\nbr %r14 => r15+160 r14+0 r11+0\n.cfi_def_cfa_offset 320
+        .cfi_offset 14, -48\nlg %r11, 0(%r2) => r15+320 [cfa-48] r11+0\nbrasl %r14, leaf => none\nbr %r1 => none""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        mov sp, r3 => r13+8 [cfa-4] FP+0\nbx r3 => none\nldr r3, [r8] => r13+8 [cfa-4] FP+0
+        mov sp, r3 => r13+8 [cfa-4] FP+0\nldr r3, [r3, #4] => none\nbx r3 => none
+        pop {r4, lr} => r13+8 [cfa-4] FP+0\n.cfi_restore 14
+        .cfi_def_cfa_offset 0\nbx lr => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
+        ldr BP, [r1] => r13+8 [cfa-4] FP+0\nbl leaf => none\nbx r3 => none""",
+}
+# x86: a jump behind a push of where the function is to return to, which is another one's address, is a call of it.
+PUSH_AND_JUMP = {
+    "x86_64": """call g => r7+8 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc\npush %rsi => r7+8 [cfa-8] r6+0\njmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush %rbx => r7+8 [cfa-8] r6+0\npush %r12 => r7+16 [cfa-8] r6+0
+        call leaf => r7+24 [cfa-8] r6+0\nadd $16, %rsp => r7+24 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
+    "i386": """call g => r4+4 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type h, %function
+        h: .cfi_startproc\npush %esi => r4+4 [cfa-4] r5+0\njmp g => r4+8 [cfa-4] r5+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush %ebx => r4+4 [cfa-4] r5+0\ncall leaf => r4+8 [cfa-4] r5+0
+        add $4, %esp => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
+}
+# Free Pascal's .debug_frame says where the CIE is in 8 bytes, which takes four from nowhere.
+PASCAL = {
+    "x86_64": """ret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type p, %function\np: push %rbp => r7+8 [cfa-8] r6+0
+        mov %rsp, %rbp => r7+16 [cfa-8] [cfa-16]\nmov (%rdi), %rsp => r6+16 [cfa-8] [cfa-16]
+        leave => r6+16 [cfa-8] [cfa-16]\nret => r7+8 [cfa-8] r6+0\n9: .section .debug_frame, "", %progbits
+        .long 2f - 1f\n1: .long -1\n.byte 1, 0, 1, 0x7c, 16, 12, 7, 8, 5, 16, 2\n.balign 4\n2: .long 4f - 3f
+        3: .quad 0, p, 9b - p\n.byte 4, 1, 0, 0, 0, 14, 16, 5, 6, 4, 4, 3, 0, 0, 0, 13, 6\n.balign 4\n4: .text
+        h: .cfi_startproc""",
+}
+# Such code that is data keeps its rows, and so does what it only seems to lead to.
+APART_DATA = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\njmp *(%rdi) => r7+16 [cfa-8] r6+0
+        pop %rsp => r7+16 [cfa-8] r6+0\njmp 1f => r7+16 [cfa-8] r6+0\n1: nop => r7+16 [cfa-8] r6+0\n.byte 6, 6
+        pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
+}
 CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
@@ -1016,7 +1097,10 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "flags that change, or do not": ONE_WAY_FLAGS,
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
          "slots below SP that nobody has written": UNSTORED, "SP moved, and CFI does not say so": UNSAID,
-         "empty CFI where no way is seen": UNSEEN, "a call that is called again": TWICE,
+         "empty CFI where no way is seen": UNSEEN,
+         "a jump that pushes where to return to": PUSH_AND_JUMP, ".debug_frame of Free Pascal": PASCAL,
+         "CFI where no way is seen": APART, "data in code where no way is seen": APART_DATA,
+         "a call that is called again": TWICE,
          "FP overwritten": FP, "what is gone is moved": GONE, "CFI behind a call that comes back": SAID_AGAIN,
          "a row begins where the CFA goes wrong": RESTORE}
 
