@@ -114,7 +114,7 @@ static size_t find_candidates(struct code *code, const struct code_how *how, str
         struct code_unit *unit = &code->units[i];
         const struct symbol *symbol = image_symbol(code->image, unit->start);
 
-        if (unit->fde != NULL || unit->function || unit->edges != NULL || symbol == NULL ||
+        if (unit->fde != NULL || unit->function || code_edge_to_start(unit) != NULL || symbol == NULL ||
             symbol->addr != unit->start || code_is_given(how, unit->start) || code_is_foreign(code, unit->start) ||
             image_is_padding(code->image, unit->start, unit->end))
             continue;

@@ -1174,6 +1174,29 @@ def strings(cpu, how, keeps):
           % (size, sp, size, of_bits(cpu, how), row if keeps else "none", size, sp, -size))
 
 
+# Code alone, --find: a symbol and, behind that function, another one without a symbol, which is called (glibc's
+# ntp_gettimex, stripped).
+MIDDLE = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0\nret\n2: ret => r7+8 [cfa-8] r6+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\ncall 2b => r7+8 [cfa-8] r6+0\nret""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret\n2: ret => r4+4 [cfa-4] r5+0
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\ncall 2b => r4+4 [cfa-4] r5+0\nret""",
+    "aarch64": """sub sp, sp, #16 => r31+0 r30+0 r29+0\nadd sp, sp, #16 => r31+16 r30+0 r29+0\nret
+        2: ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nstr x30, [sp, #-16]!
+        bl 2b => r31+16 [cfa-16] r29+0\nldr x30, [sp], #16\nret""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\naddi sp, sp, 16 => r2+16 r1+0 r8+0\nret
+        2: ret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\naddi sp, sp, -16
+        STORE ra, 8(sp)\njal 2b => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp)\naddi sp, sp, 16\nret""",
+    "s390x": """aghi %r15, -160 => r15+160 r14+0 r11+0\naghi %r15, 160 => r15+320 r14+0 r11+0\nbr %r14
+        2: br %r14 => r15+160 r14+0 r11+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc
+        stmg %r14, %r15, 112(%r15)\naghi %r15, -160\nbrasl %r14, 2b => r15+320 [cfa-48] r11+0
+        lmg %r14, %r15, 272(%r15)\nbr %r14""",
+    "arm": """sub sp, sp, #16 => r13+0 r14+0 FP+0\nadd sp, sp, #16 => r13+16 r14+0 FP+0\nbx lr
+        2: bx lr => r13+0 r14+0 FP+0\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush {r4, lr}
+        bl 2b => r13+8 [cfa-4] FP+0\npop {r4, pc}""",
+}
+
+
 # Code alone: a jump to a label of its own by an address, of which nobody knows where it leads, with SP elsewhere than
 # on the way that is seen. FP says what is right for both.
 GOTO = {
@@ -1194,14 +1217,14 @@ GOTO = {
 }
 
 
-def alone(cpu, text, leaf=None):
+def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call")):
     """The same by the code alone, in which a label would be another piece."""
     fp = "r11" if cpu == "arm" else "r7"
     labelled, wanted = numbered(text)
     where = build(cpu, "labels", labelled, leaf)[1]
     image = build(cpu, "goto", re.sub(" => .*", "", text), leaf)[0]
     run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
-    found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
+    found = rows(cpu, image, where["f"], where["end"], *options)
     for i, rules in enumerate(wanted):
         pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
         row = found.get(where["at%d" % i], "none")
@@ -1670,6 +1693,10 @@ def main():
         text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
         if text is not None:
             test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
+    for cpu in CPUS:
+        text = MIDDLE["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        test("%s: code alone: a call into the middle of a symbol's code" % cpu, alone, cpu, text, None,
+             ("--find", "--entry=g:call"))
     for cpu in CPUS:
         ways = JUMPED.get("riscv" if cpu.startswith("riscv") else cpu)
         for how in [None, *ways[3]] if ways else []:
