@@ -22,8 +22,11 @@ struct place {
     bool comes_free; /* a way from the start leads there without a call of what may pop */
     bool may_pop;    /* nothing shows that what is called there does not */
     bool given;      /* what holds there has been */
+    uint64_t callee; /* what a call by a register calls on each way that was seen; CALLS_SEVERAL; or 0 */
     uint64_t tried;  /* the number of the last search that has come there */
 };
+
+enum { CALLS_SEVERAL = 1 };
 
 /* Where ways begin that no jump shows. */
 struct seed {
@@ -575,6 +578,16 @@ static bool pops_unseen(const struct run *r, const struct code_fact *fact)
     return callee->passes_on && callee->popped == 0;
 }
 
+/* The same of what is called at PLACE. */
+static bool pops_unseen_at(const struct run *r, const struct place *place)
+{
+    struct code_fact fact = place->fact;
+
+    if (fact.target == 0 && place->callee != CALLS_SEVERAL)
+        fact.target = place->callee;
+    return pops_unseen(r, &fact);
+}
+
 /* i386: what FACT calls has returned to STATE. If nobody knows what that takes off the stack, and nothing behind shows
  * that it is nothing, SP is not known, unless FP has the frame. */
 static void take_popped(const struct run *r, struct code_state *state, const struct code_fact *fact)
@@ -1039,38 +1052,27 @@ static void leaves(struct run *r, const struct code_state *state)
     index_forget_twins(&r->away[r->num_away++]);
 }
 
-/* Whether FACT takes CODE_TARGET from a register. */
-static bool sets_target(const struct code_fact *fact)
+/* A call by a register goes where that is known to point. In the middle of its own unit is nothing that discover() has
+ * read for it: that is not followed. */
+static void find_callee(struct run *r, const struct code_state *state, struct code_fact *fact)
 {
-    unsigned i = 0;
+    struct place *place = &r->places[r->here];
+    const uint64_t addr = unit_callee_of(r->code, state, fact);
+    const struct code_unit *callee = addr != 0 ? code_unit_at(r->code, addr) : NULL;
 
-    while (i < fact->num && (fact->op[i].what != CODE_SET || fact->op[i].reg != CODE_TARGET))
-        i++;
-    return i < fact->num;
-}
-
-/* A call by a register goes where that is known to point, as it does where code may be far away (-mcmodel=large,
- * -mlong-calls). In the middle of its own unit is nothing that discover() has read for it: that is not followed. */
-static void find_callee(const struct run *r, const struct code_value *target, struct code_fact *fact)
-{
-    const struct code_cpu *cpu = r->code->cpu;
-    const uint64_t addr = (uint64_t)target->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX) & ~(uint64_t)cpu->mode;
-    const struct code_unit *callee;
-
-    if (fact->flow != CODE_CALL || fact->target != 0 || fact->link != 0 || target->base != BASE_NUMBER ||
-        !sets_target(fact))
-        return;
-    callee = code_unit_at(r->code, addr);
     if (callee != NULL && (callee != r->unit || (callee->function && callee->start == addr)))
         fact->target = addr;
+    place->callee =
+        fact->target == 0 || (place->callee != 0 && place->callee != fact->target) ? CALLS_SEVERAL : fact->target;
 }
 
 /* A target that the instruction in front has is where the PC goes only if no other way leads in between. */
-static void be_sure(const struct run *r, const struct code_state *state, struct code_fact *fact)
+static void be_sure(struct run *r, const struct code_state *state, struct code_fact *fact)
 {
     const struct code_value *target = &state->reg[CODE_TARGET];
 
-    find_callee(r, target, fact);
+    if (fact->flow == CODE_CALL)
+        find_callee(r, state, fact);
     if (!fact->by_register ||
         (target->base == BASE_NUMBER && target->k == state_wrapped(r->code->cpu, (int64_t)fact->target)))
         return;
@@ -1736,7 +1738,7 @@ static void find_free(struct run *r)
         struct place *place = &r->places[r->work[--r->num_work]];
 
         place->comes_free = true;
-        if (!pops_unseen(r, &place->fact))
+        if (!pops_unseen_at(r, place))
             search_behind(r, place);
     }
 }
@@ -1749,14 +1751,14 @@ static bool find_popping(struct run *r)
     bool found = false;
     uint32_t i;
 
-    for (i = 0; i < r->num_places && !pops_unseen(r, &r->places[i].fact); i++)
+    for (i = 0; i < r->num_places && !pops_unseen_at(r, &r->places[i]); i++)
         continue;
     if (i < r->num_places)
         find_free(r);
     for (; i < r->num_places; i++) {
         struct place *place = &r->places[i];
 
-        if (!place->may_pop && pops_unseen(r, &place->fact) && !is_shown(r, i, &looks))
+        if (!place->may_pop && pops_unseen_at(r, place) && !is_shown(r, i, &looks))
             place->may_pop = found = true;
     }
     return found;

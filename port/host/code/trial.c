@@ -545,8 +545,13 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         note_resume(t, state, fact);
     /* A trap a kernel's handler may skip. */
     t->ends->left_open |= fact->flow == CODE_STOP || fact->may_leave;
-    if (fact->flow == CODE_CALL)
-        return take_call(t, state, fact, pc);
+    if (fact->flow == CODE_CALL) {
+        struct code_fact call = *fact;
+
+        if (call.target == 0)
+            call.target = unit_callee_of(t->code, state, fact);
+        return take_call(t, state, &call, pc);
+    }
     return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 }
 

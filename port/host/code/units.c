@@ -156,6 +156,26 @@ static bool has_pushed(const struct code_cpu *cpu, const struct code_state *stat
     return state->reg[cpu->sp].base == BASE_CFA && state->reg[cpu->sp].k < cpu->sp_at_entry;
 }
 
+/* Whether FACT takes CODE_TARGET from a register. */
+static bool sets_target(const struct code_fact *fact)
+{
+    unsigned i = 0;
+
+    while (i < fact->num && (fact->op[i].what != CODE_SET || fact->op[i].reg != CODE_TARGET))
+        i++;
+    return i < fact->num;
+}
+
+uint64_t unit_callee_of(const struct code *code, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_value *target = &state->reg[CODE_TARGET];
+
+    if (fact->flow != CODE_CALL || fact->target != 0 || fact->link != 0 || target->base != BASE_NUMBER ||
+        !sets_target(fact))
+        return 0;
+    return unit_address_of(code->cpu, target) & ~(uint64_t)code->cpu->mode;
+}
+
 bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit, const struct code_edge *edge)
 {
     return !cpu->link && unit->function && unit->is_called && unit->fde != NULL && edge->target == unit->start &&

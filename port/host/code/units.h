@@ -24,6 +24,9 @@ bool unit_takes_address(const struct code *code, uint64_t pc);
 bool unit_follow_to_return(const struct code *code, struct code_state *state, uint64_t pc);
 /* The edge at AT goes, unless a way begins there: then nothing else is left of it. Returns where the next one is. */
 struct code_edge **unit_forget_edge(struct code *code, struct code_edge **at);
+/* What FACT, which is done, calls by a register, as code does where others may be far away (-mcmodel=large,
+ * -mlong-calls); or 0. */
+uint64_t unit_callee_of(const struct code *code, const struct code_state *state, const struct code_fact *fact);
 /* x86: whether EDGE, a jump to the start of UNIT behind a push, has pushed where UNIT is to return to: that is a
  * function with CFI, which others call. */
 bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit, const struct code_edge *edge);

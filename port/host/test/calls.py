@@ -1174,6 +1174,33 @@ def strings(cpu, how, keeps):
           % (size, sp, size, of_bits(cpu, how), row if keeps else "none", size, sp, -size))
 
 
+# Code alone: what never comes back calls by a register what does not, as code does where that may be far away.
+FAR = {
+    "x86_64": """sub $24, %rsp => r7+8 [cfa-8] r6+0\ncall g => r7+32 [cfa-8] r6+0\nadd $24, %rsp => none\nret => none
+        .type g, %function\ng: sub $40, %rsp => r7+8 [cfa-8] r6+0\nmov $h, %rax\ncall *%rax => r7+48 [cfa-8] r6+0
+        add $40, %rsp => none\nret => none\n.type h, %function\nh: jmp h => r7+8 [cfa-8] r6+0""",
+    "i386": """sub $24, %esp => r4+4 [cfa-4] r5+0\ncall g => r4+28 [cfa-4] r5+0\nadd $24, %esp => none\nret => none
+        .type g, %function\ng: sub $40, %esp => r4+4 [cfa-4] r5+0\nmov $h, %eax\ncall *%eax => r4+44 [cfa-4] r5+0
+        add $40, %esp => none\nret => none\n.type h, %function\nh: jmp h => r4+4 [cfa-4] r5+0""",
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\nbl g => r31+16 [cfa-16] r29+0\nldr x30, [sp], #16 => none
+        ret => none\n.type g, %function\ng: str x30, [sp, #-16]!\nadrp x9, h\nadd x9, x9, :lo12:h
+        blr x9 => r31+16 [cfa-16] r29+0\nldr x30, [sp], #16 => none\nret => none\n.type h, %function
+        h: b h => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp)\njal g => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp) => none
+        addi sp, sp, 16 => none\nret => none\n.type g, %function\ng: addi sp, sp, -16\nSTORE ra, 8(sp)\nlla t1, h
+        jalr t1 => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp) => none\naddi sp, sp, 16 => none\nret => none
+        .type h, %function\nh: j h => r2+0 r1+0 r8+0""",
+    "s390x": """stmg %r14, %r15, 112(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160
+        brasl %r14, g => r15+320 [cfa-48] r11+0\nlmg %r14, %r15, 272(%r15) => none\nbr %r14 => none
+        .type g, %function\ng: stmg %r14, %r15, 112(%r15)\naghi %r15, -160\nlarl %r1, h
+        basr %r14, %r1 => r15+320 [cfa-48] r11+0\nlmg %r14, %r15, 272(%r15) => none\nbr %r14 => none
+        .type h, %function\nh: j h => r15+160 r14+0 r11+0""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nbl g => r13+8 [cfa-4] FP+0\npop {r4, pc} => none
+        .type g, %function\ng: push {r4, lr}\nmovw r3, #:lower16:h\nmovt r3, #:upper16:h
+        blx r3 => r13+8 [cfa-4] FP+0\npop {r4, pc} => none\n.type h, %function\nh: b h => r13+0 r14+0 FP+0""",
+}
+
+
 # Code alone, --find: a symbol and, behind that function, another one without a symbol, which is called (glibc's
 # ntp_gettimex, stripped).
 MIDDLE = {
@@ -1489,6 +1516,13 @@ POPPED = {
         call *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none""",
     "not at all, in front of a jump": """push %ebx\npush $1\ncall *%eax\nadd $4, %esp => r4+12 [cfa-4] r5+0
         pop %ebx => r4+8 [cfa-4] r5+0\njmp *%ecx => r4+4 [cfa-4] r5+0""",
+    "a callee in a register that does not pop": """push %ebx\npush $1\nmov $leaf, %eax
+        call *%eax => r4+12 [cfa-4] r5+0\nnop => r4+12 [cfa-4] r5+0\n1: jmp 1b => r4+12 [cfa-4] r5+0""",
+    "a callee in a register that goes on by a pointer": """push %ebx\npush $1\nmov $g, %eax
+        call *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none\n.type g, %function
+        g: jmp *%eax => r4+4 [cfa-4] r5+0""",
+    "one of two callees in a register": """push %ebx\nmov $leaf, %eax\ntest %edx, %edx\nje 1f\nmov (%ecx), %eax
+        1: push $1\ncall *%eax => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none""",
     "the frame is by FP": """push %ebp\nmov %esp, %ebp\npush $1 => r4+8 [cfa-4] [cfa-8]
         call *%eax => r4+12 [cfa-4] [cfa-8]\nnop => r5+8 [cfa-4] [cfa-8]\nleave => r5+8 [cfa-4] [cfa-8]
         ret => r4+4 [cfa-4] r5+0""",
@@ -1693,6 +1727,9 @@ def main():
         text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
         if text is not None:
             test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
+    for cpu in CPUS:
+        text = FAR["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        test("%s: code alone: a call by a register of what never comes back" % cpu, alone, cpu, text)
     for cpu in CPUS:
         text = MIDDLE["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: code alone: a call into the middle of a symbol's code" % cpu, alone, cpu, text, None,
