@@ -896,8 +896,8 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     collect(&t->fixed, &fixed);
 }
 
-/* The same where no way leads to the instruction, and STATE holds if CFI is right at the place where that code begins: a
- * row that is then wrong for this way is wrong, whatever other ways there are. */
+/* The same where no way leads to the instruction, and STATE holds if CFI is right where that code begins: a row that is
+ * then wrong for this way is wrong, whatever other ways there are. */
 static void refute_row(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state,
                        const struct cfi_row *row)
 {

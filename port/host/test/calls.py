@@ -989,10 +989,11 @@ SAID_AGAIN = {
         ldr lr, [sp, #4] => r13+8 [cfa-4] FP+0\nadd sp, sp, #8 => r13+8 * FP+0\nbx lr => r13+0 r14+0 FP+0""",
 }
 # Code with CFI that no way is seen to lead to: behind a jump to what nobody knows. It is followed from where it begins,
-# as if its CFI were right there: a handler that OCaml's `raise` jumps to, whose address is on the stack, raises again.
+# as if its CFI were right there: a handler that OCaml's `raise` jumps to, whose address is on the stack, raises again
+# (FAULTS.md: ocaml-raise).
 # Other pieces are right, one overwrites FP, and one belongs to another function, whose jump to it is not seen either. A
-# tracer has functions return to h. The CFI of k is wrong at a return; behind it it is too low, as in glibc's i386
-# memcpy: nobody knows whether that begins at the return or before; and at a label, for one of two ways.
+# tracer has functions return to h. The CFI of k is wrong at a return; behind it it is too low (FAULTS.md: glibc-i386):
+# nobody knows whether that begins at the return or before; and at a label, for one of two ways.
 APART = {
     "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 8\nlea 1f(%rip), %r11 => r7+16 [cfa-8] r6+0
         push %r11\n.cfi_adjust_cfa_offset 8\nmov (%r14), %rsp => r7+24 [cfa-8] r6+0\npop %r11 => none
@@ -1054,7 +1055,7 @@ PUSH_AND_JUMP = {
         .type g, %function\ng: .cfi_startproc\npush %ebx => r4+4 [cfa-4] r5+0\ncall leaf => r4+8 [cfa-4] r5+0
         add $4, %esp => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
 }
-# Free Pascal's .debug_frame says where the CIE is in 8 bytes, which takes four from nowhere.
+# Free Pascal's .debug_frame says where the CIE is in 8 bytes, which takes four from nowhere (FAULTS.md: fpc-frame).
 PASCAL = {
     "x86_64": """ret => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type p, %function\np: push %rbp => r7+8 [cfa-8] r6+0
         mov %rsp, %rbp => r7+16 [cfa-8] [cfa-16]\nmov (%rdi), %rsp => r6+16 [cfa-8] [cfa-16]
