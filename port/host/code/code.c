@@ -75,9 +75,7 @@ struct run {
     uint64_t *unread;  /* behind calls that did not seem to come back: by a way it was seen that they do */
     size_t num_unread;
     bool apart;      /* code is followed to which no way leads: that shows nothing outside of it */
-    uint64_t first;  /* where that begins */
     bool is_data;    /* and it is none */
-    bool strays;     /* it leads to where SP is known, and another one */
     uint32_t *begun; /* places of it that states have come to */
     size_t num_begun;
     const struct code_watch *watch;
@@ -226,24 +224,14 @@ static void discover(struct run *r)
     discover_behind(r);
 }
 
-/* Whether SP is known in A and in B, and not at the same distance from the CFA. */
-static bool differ_in_sp(const struct code_cpu *cpu, const struct code_state *a, const struct code_state *b)
-{
-    const struct code_value *x = &a->reg[cpu->sp], *y = &b->reg[cpu->sp];
-
-    return x->base == BASE_CFA && y->base == BASE_CFA && x->k != y->k;
-}
-
 /* STATE comes to place AT, where ways meet. */
 static void arrive(struct run *r, uint32_t at, const struct code_state *state)
 {
     struct place *place = &r->places[at];
     bool changed = true;
 
-    if (r->apart && place->given) {
-        r->strays |= place->state != NULL && differ_in_sp(r->code->cpu, place->state, state);
+    if (r->apart && place->given)
         return;
-    }
     if (place->state != NULL) {
         changed = code_join(r->code->cpu, place->state, state);
     } else {
@@ -1516,11 +1504,7 @@ static bool comes_apart(struct run *r, uint64_t next, const struct code_state *s
 {
     const struct place *behind = &r->places[r->index[next - r->unit->start] - 1];
 
-    if (!r->apart)
-        return false;
-    r->strays |= behind->given && behind->state != NULL && differ_in_sp(r->code->cpu, behind->state, state) &&
-                 !image_is_padding(r->code->image, r->first, next);
-    return behind->given || r->watch->parts(r->watch->ctx, next, state);
+    return r->apart && (behind->given || r->watch->parts(r->watch->ctx, next, state));
 }
 
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
@@ -1835,15 +1819,14 @@ static void follow_apart(struct run *r, uint64_t pc, const struct code_state *st
     size_t i;
 
     r->num_begun = 0;
-    r->first = pc;
-    r->is_data = r->strays = false;
+    r->is_data = false;
     discover_at(r, pc, true);
     discover_behind(r);
     go(r, pc, state);
     settle_behind(r);
     for (i = 0; i < r->num_begun; i++)
         give_from(r, r->begun[i]);
-    r->watch->close(r->watch->ctx, r->is_data, r->strays);
+    r->watch->close(r->watch->ctx, r->is_data);
 }
 
 /* Whether an instruction at OFFSET has been given. */

@@ -422,9 +422,8 @@ struct code_watch {
     uint64_t (*believe)(void *ctx, uint64_t pc, struct code_state *state);
     /* Whether something else is believed from NEXT on than in front, although STATE has not changed so. */
     bool (*parts)(void *ctx, uint64_t next, const struct code_state *state);
-    /* What was given since BELIEVE was called is not all code, and counts for nothing; or it leads to code of the unit
-     * whose frame is another one. */
-    void (*close)(void *ctx, bool is_data, bool strays);
+    /* IS_DATA: what was given since BELIEVE was called is not all code, and counts for nothing. */
+    void (*close)(void *ctx, bool is_data);
     void *ctx;
 };
 

@@ -537,11 +537,10 @@ static const char of_itself[] = "the CFI is not what the code makes of the CFI i
 
 /* Where the code contradicts its CFI, that is wrong at one end or at the other: at its beginning, unless what it says
  * there is borne out by what the code returns to. */
-static void close_apart(void *ctx, bool is_data, bool strays)
+static void close_apart(void *ctx, bool is_data)
 {
     struct trust *t = ctx;
-    const bool all = (strays && !t->cpu->mended_later) ||
-                     (t->contradicts && code_bears_out(t->all, t->begin, t->believed) != CODE_BEARS_OUT);
+    const bool all = t->contradicts && code_bears_out(t->all, t->begin, t->believed) != CODE_BEARS_OUT;
     size_t i;
 
     t->believed = NULL;
