@@ -1579,17 +1579,14 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
     return true;
 }
 
-/* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. If the frame's rule
- * is known, the core need not find its row. */
-OUT_OF_LINE int step_by_core(struct trace *v)
+/* A step by the core and the last rule, which is one: the core need not find its row. */
+OUT_OF_LINE int apply_by_core(struct trace *v)
 {
     const struct sfu_fast_rule *rule = v->last;
     const uint32_t how = rule->how;
     struct sfu_registers caller;
     struct sfu_row row;
 
-    if (how & NO_RULE)
-        return sfu_walk_step(&v->walk);
     if (find_saved(v, &caller))
         return sfu_walk_to(&v->walk, &caller);
     row.start = row.function = row.length = 0; /* a walk does not ask for them */
@@ -1605,6 +1602,13 @@ OUT_OF_LINE int step_by_core(struct trace *v)
     row.trap_frame = how & TRAP;
     row.signed_ra = how & SIGNED;
     return sfu_apply(&v->walk, &row);
+}
+
+/* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. Where the core has
+ * to find the row, which takes most of the stack, nothing of apply_by_core is on it. */
+INLINE int step_by_core(struct trace *v)
+{
+    return v->last->how & NO_RULE ? sfu_walk_step(&v->walk) : apply_by_core(v);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
