@@ -984,8 +984,10 @@ static bool has_decimal(const struct scan *s)
         return true;
     for (i = 0; i<s->size; i = end> i ? end : i + 1) {
         end = end_of_name(s, i);
-        if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL ||
-            (s->text[end] != ':' && s->text[end] != '='))
+        if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL)
+            continue;
+        end += s->text[end] == '"';
+        if (s->text[end] != ':' && s->text[end] != '=')
             continue;
         end = skip_spaces(s, end + 1);
         digits = strspn(s->text + end, "0123456789");

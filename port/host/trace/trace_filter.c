@@ -1143,6 +1143,8 @@ static void say_unsaid(const struct filter *f)
 {
     const struct unsaid *u = &f->unsaid;
 
+    if (!f->said && f->main != NULL && say_unsaid_registers(f))
+        return;
     if (f->unnamed > 0 && (!f->said || f->dumps.stack_lost)) {
         out_line(
             &f->out,
@@ -1150,7 +1152,7 @@ static void say_unsaid(const struct filter *f)
             "--formats=FILE describes one");
         return;
     }
-    if (f->said || f->main == NULL || say_unsaid_registers(f))
+    if (f->said || f->main == NULL)
         return;
     if (u->code > 0 && (u->code > 1 || u->crash || u->rows > 1))
         out_line(
