@@ -594,7 +594,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
     if (cpu->banked && state->caller == CALLER_INTERRUPTED)
         return of_mode;
     if (state->caller == CALLER_UNCERTAIN)
-        return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
+        return "ways meet here that were entered in another way: by an interrupt, a call, or at a start; a call "
+               "instead of a jump to here helps (in C: -fno-optimize-sibling-calls)";
     if (state->has_parted && cpu->no_pc == NULL && !find_entry(cpu, state, cpu->ra, true, &rule, &unused))
         return "entries meet here that differ in how far SP is from what the CPU has pushed, as if only one of "
                "them "

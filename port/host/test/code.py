@@ -2881,6 +2881,24 @@ def entries_alike():
     must("entry_" not in gen("-q", "--size", "--find", image)[1], "-q")
 
 
+MEETS = """.globl _start\n_start: call panic\n1: hlt\njmp 1b\nentry: push %%rax\ncld\nmov %%rsp, %%rdi\n%s
+.type panic, @function\npanic: sub $8, %%rsp\ncall g\n1: hlt\njmp 1b\n.size panic, . - panic
+.type g, @function\ng: ret\n.size g, . - g\n"""
+
+
+def entry_jumps_to_called():
+    """What an interrupt's entry jumps to, and others call, has no rows, and what helps is said: it helps."""
+    image = WORK + "/meets"
+    for way, lost in (("jmp panic", True), ("call panic\n1: hlt\njmp 1b", False)):
+        write(image + ".s", (MEETS % way).encode())
+        run("as", image + ".s", "-o", image + ".o")
+        run("ld", image + ".o", "-o", image)
+        said = gen("--size", "--find", "--entry=entry:trap", image)[1]
+        must(bool(re.search(r"panic\+0x0 .*: 12 bytes have no row: ways meet here .* at a start; a call instead of a jump "
+                            r"to here helps \(in C: -fno-optimize-sibling-calls\)$", said, re.M)) == lost, said)
+        must(("panic" in said) == lost, said)
+
+
 def entries_unnamed():
     """Code without a symbol has its address, and its distance from the symbol before it; --entry takes both. So is it
     with symbols that two pieces of code have."""
@@ -3053,6 +3071,7 @@ def test_trust():
     test("entries without rows", entries_without_rows)
     test("entries without a symbol of their own", entries_unnamed)
     test("entries that are alike", entries_alike)
+    test("entries: one jumps to what is called", entry_jumps_to_called)
     test("riscv64 code behind data", data_before_code)
     for cpu in ("riscv64", "riscv32"):
         for kind in ("trap", "scratch", "tp"):
