@@ -327,14 +327,15 @@ def test_types(_tc, directory):
     for name, text in (("types.h", block("file:", "types.h")), ("stdint.h", "typedef unsigned uint64_t;\n"),
                        ("stdbool.h", "typedef enum bool { false, true } bool_t;\n"),
                        ("twice.c", '#include "types.h"\n#include "sfu.c"\n#include "types.h"\n'
-                                   "typedef char wide[sizeof(uint64_t) == 8 && sizeof(int64_t) == 8 && UINT64_MAX > 0 &&\n"
-                                   "    sizeof(uint32_t) == 4 && sizeof(int32_t) == 4 && sizeof(int16_t) == 2 &&\n"
-                                   "    sizeof(uint16_t) == 2 && sizeof(int8_t) == 1 && sizeof(uint8_t) == 1 &&\n"
-                                   "    (int64_t)-1 < 0 && (int32_t)-1 < 0 && (int16_t)-1 < 0 && (int8_t)-1 < 0 &&\n"
-                                   "    (uint16_t)-1 > 0 && (uint8_t)-1 > 0 && (uint32_t)-1 > 0 && (uint64_t)-1 > 0 &&\n"
-                                   "    sizeof(uintptr_t) == sizeof(void *) && sizeof(size_t) == sizeof(void *) &&\n"
-                                   "    (size_t)-1 > 0 && (uintptr_t)-1 > 0 && true == 1 && !false && (bool)2 == 1 ?\n"
-                                   "    1 : -1];\n")):
+                                   "typedef char wide[sizeof(uint64_t) == 8 && sizeof(int64_t) == 8 &&\n"
+                                   "UINT64_MAX > 0 &&\n"
+                                   "sizeof(uint32_t) == 4 && sizeof(int32_t) == 4 && sizeof(int16_t) == 2 &&\n"
+                                   "sizeof(uint16_t) == 2 && sizeof(int8_t) == 1 && sizeof(uint8_t) == 1 &&\n"
+                                   "(int64_t)-1 < 0 && (int32_t)-1 < 0 && (int16_t)-1 < 0 && (int8_t)-1 < 0 &&\n"
+                                   "(uint16_t)-1 > 0 && (uint8_t)-1 > 0 && (uint32_t)-1 > 0 &&\n"
+                                   "(uint64_t)-1 > 0 && sizeof(uintptr_t) == sizeof(void *) &&\n"
+                                   "sizeof(size_t) == sizeof(void *) && (size_t)-1 > 0 && (uintptr_t)-1 > 0 &&\n"
+                                   "true == 1 && !false && (bool)2 == 1 ? 1 : -1];\n")):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write(text)
     for compiler in (["gcc"], ["gcc", "-m32"], ["clang"], ["clang", "--target=i686-linux-gnu"],

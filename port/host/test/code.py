@@ -2894,8 +2894,8 @@ def entry_jumps_to_called():
         run("as", image + ".s", "-o", image + ".o")
         run("ld", image + ".o", "-o", image)
         said = gen("--size", "--find", "--entry=entry:trap", image)[1]
-        must(bool(re.search(r"panic\+0x0 .*: 12 bytes have no row: ways meet here .* at a start; a call instead of a jump "
-                            r"to here helps \(in C: -fno-optimize-sibling-calls\)$", said, re.M)) == lost, said)
+        must(bool(re.search(r"panic\+0x0 .*: 12 bytes have no row: ways meet here .* at a start; a call instead of a "
+                            r"jump to here helps \(in C: -fno-optimize-sibling-calls\)$", said, re.M)) == lost, said)
         must(("panic" in said) == lost, said)
 
 
