@@ -380,7 +380,9 @@ static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
     } else if (top == 0xd4) {           /* svc, hvc, smc; brk, hlt and what leaves */
-        fact->odd = word == 0xd4200000; /* brk #0, a breakpoint: nothing comes behind it at the end of a function */
+        /* brk #0 and #0xf000, breakpoints, and hlt #0xf000, a call of a debugger: nothing comes behind them at the end
+         * of a function */
+        fact->odd = word == 0xd4200000 || word == 0xd43e0000 || word == 0xd45e0000;
         fact->flow = (field(word, 21, 3) == 0 && (word & 3) != 0) || fact->odd ? CODE_NEXT : CODE_STOP;
         code_add(fact, CODE_FORGET, 0, X17, 0, 0);
     } else if (top == 0xd5) {

@@ -950,6 +950,18 @@ TWICE = {
     "x86_64": """call 1f => r7+8 [cfa-8] r6+0\n1: nop => none\nret => r7+8 [cfa-8] r6+0""",
     "i386": """call 1f => r4+4 [cfa-4] r5+0\n1: nop => none\nret => r4+4 [cfa-4] r5+0""",
 }
+# A call of a debugger goes on, and CFI does not know of the epilogue (clang -Oz).
+DEBUGGED = {
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
+        hlt #0xf000 => r31+16 [cfa-16] r29+0\nbrk #0xf000 => r31+16 [cfa-16] r29+0\nbrk #0
+        ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0
+        ret => r31+0 r30+0 r29+0""",
+    "arm": """push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nbkpt #0xab => r13+8 [cfa-4] FP+0
+        pop {r4, lr} => r13+8 [cfa-4] FP+0\nbx lr => r13+0 r14+0 FP+0""",
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\n.option push
+        .option norvc\nslli x0, x0, 31\nebreak => r2+16 [cfa-8] r8+0\nsrai x0, x0, 7 => r2+16 [cfa-8] r8+0
+        .option pop\nLOAD ra, 8(sp)\naddi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0""",
+}
 # CFI by hand that says at the instruction behind a call what it has said before, and nothing where the frame goes
 # (libgcc's __aeabi_ldivmod); and that says so there, one instruction too early. What is called comes back.
 SAID_AGAIN = {
@@ -1103,6 +1115,7 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "CFI where no way is seen": APART, "data in code where no way is seen": APART_DATA,
          "a call that is called again": TWICE,
          "FP overwritten": FP, "what is gone is moved": GONE, "CFI behind a call that comes back": SAID_AGAIN,
+         "a call of a debugger": DEBUGGED,
          "a row begins where the CFA goes wrong": RESTORE}
 
 
