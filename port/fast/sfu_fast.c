@@ -1410,6 +1410,8 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
     const unsigned shift = v->shift;
     const uint64_t mix = cached ? mix_of(shift) : 0;
     const struct sfu_fast_kind *const kinds = v->fast->kinds;
+    /* The rule of most functions that align their stack, in constants: for those the CPU need not wait. */
+    const struct sfu_fast_rule aligned = {-8, FIXED_RA, 0, REALIGNED};
     struct place at;
     struct found found = {0, NOT_FOUND};
     size_t left = count;
@@ -1443,6 +1445,8 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
                 applied = apply_from(v, rule, at.sp, &at, out);
             else if (!(rule->how & COMPLEX))
                 applied = apply_to_fp(v, rule, &at, out);
+            else if (cached && !LINK && rule->how == REALIGNED && rule->cfa == aligned.cfa && rule->fp == aligned.fp)
+                applied = apply(v, &aligned, REALIGNED, &at, out);
             else if (rule->how == REALIGNED)
                 applied = apply(v, rule, REALIGNED, &at, out);
             else
