@@ -109,6 +109,9 @@ static sfu_addr inner_lookup(const struct sfu_frame *frame)
     return inner->number == frame->depth ? inner->lookup : 0;
 }
 
+/* Of struct sfu_link_saved. */
+enum { FROM_SP, FROM_INTERRUPTED, FROM_SSCRATCH, FROM_MSCRATCH, FROM_SURE };
+
 /* What sfu-link says of where the entry that has the lookup PC keeps REG; or NULL. */
 static const struct sfu_link_saved *find_saved(sfu_addr lookup, uint32_t reg)
 {
@@ -138,9 +141,9 @@ static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg
     if (frame != &started.panic.walk.frame || !frame->interrupted)
         return -1;
     saved = find_saved(inner_lookup(frame), reg);
-    if (saved == NULL)
+    if (saved == NULL || saved->from > FROM_INTERRUPTED)
         return -1;
-    base = saved->by_interrupted != 0 ? frame->regs.sp : frame->saved;
+    base = saved->from == FROM_INTERRUPTED ? frame->regs.sp : frame->saved;
     return sfu_read_word(&started.panic.own, base + (sfu_addr)saved->offset, big, value);
 }
 
@@ -148,15 +151,16 @@ static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg
 #define BANKED_SP /* by modes of the CPU */
 #endif
 
-#if defined BANKED_SP || defined __i386__
+#if defined BANKED_SP || defined __i386__ || defined __riscv
 #define SAVED_FRAMES /* no row describes what exceptions leave on the stack */
 
+#ifndef __riscv
 /* Sets *VALUE to the word that the entry at LOOKUP, whose SP is SP, keeps as REG. */
 static bool read_saved(sfu_addr lookup, sfu_addr sp, uint32_t reg, sfu_addr *value)
 {
     const struct sfu_link_saved *saved = find_saved(lookup, reg);
 
-    return saved != NULL && saved->by_interrupted == 0 &&
+    return saved != NULL && saved->from == FROM_SP &&
            sfu_read_word(&started.panic.own, sp + (sfu_addr)saved->offset, false, value) == SFU_OK;
 }
 
@@ -165,6 +169,106 @@ static bool find_fp(const struct sfu_frame *frame, sfu_addr lookup, struct sfu_r
 {
     regs->fp = frame->regs.fp;
     return find_saved(lookup, SFU_REG_FP) == NULL || read_saved(lookup, frame->regs.sp, SFU_REG_FP, &regs->fp);
+}
+#endif
+#endif
+
+#ifdef __riscv
+enum { SAVED_PC = 64, SAVED_PC_ALONE = 65, SAVED_SP_IN_PLACE = 66, SPP = 1 << 8, MPP = 3 << 11 };
+enum { SKIPPED = 4 }; /* bytes: a handler goes on behind an instruction that it has emulated */
+
+/* csrr, as a number, which assemblers take without the extension zicsr, too. */
+#define READ_CSR(csr, value) __asm__ __volatile__(".insn i 0x73, 2, %0, x0, " #csr : "=r"(value))
+
+/* What the CPU had at the last exception, in S mode or, MACHINE, in M mode, and what its scratch register has now. */
+struct last_exception {
+    uintptr_t scratch, pc;
+    bool from_program;
+};
+
+static struct last_exception last_exception(bool machine)
+{
+    struct last_exception last = {0, 0, false};
+    uintptr_t status = 0;
+
+    if (machine) {
+        READ_CSR(0x340, last.scratch);
+        READ_CSR(0x341, last.pc);
+        READ_CSR(0x300, status);
+        last.from_program = (status & MPP) == 0;
+    } else {
+        READ_CSR(0x140, last.scratch);
+        READ_CSR(0x141, last.pc);
+        READ_CSR(0x100, status);
+        last.from_program = (status & SPP) == 0;
+    }
+    return last;
+}
+
+/* Sets *VALUE to what the entry at LOOKUP keeps as REG in the structure at BASE. */
+static bool read_context(sfu_addr lookup, sfu_addr base, uint32_t reg, sfu_addr *value)
+{
+    const struct sfu_link_saved *saved = find_saved(lookup, reg);
+
+    return saved != NULL && (saved->from == FROM_SP || saved->from >= FROM_SSCRATCH) &&
+           sfu_read_word(&started.panic.own, base + (sfu_addr)saved->offset, false, value) == SFU_OK;
+}
+
+/* Whether SP, where the entry whose SP is OWN has been entered, may be below OWN on its stack: then the entry has begun
+ * there once more, and has overwritten what it had. */
+static bool may_be_nested(sfu_addr sp, sfu_addr own)
+{
+    const struct sfu_range part = part_at(own);
+
+    return sp <= own && part.high != 0 && is_in_part(&part, sp);
+}
+
+/* Finds out what the entry at LOOKUP, whose SP is SP, has interrupted. */
+static int read_structure(const struct sfu_link_saved *pc, sfu_addr lookup, sfu_addr sp,
+                          struct sfu_interrupted *interrupted)
+{
+    struct sfu_registers *regs = &interrupted->regs;
+    const struct last_exception last = last_exception((pc->from & FROM_MSCRATCH) == FROM_MSCRATCH);
+    const struct sfu_link_saved *in_place = find_saved(lookup, SAVED_SP_IN_PLACE);
+    bool sure = pc->from >= FROM_SURE && pc->reg == SAVED_PC, is_last;
+
+    regs->pc = last.pc;
+    if ((pc->reg == SAVED_PC && !read_context(lookup, last.scratch, SAVED_PC, &regs->pc)) ||
+        !read_context(lookup, last.scratch, SFU_REG_SP, &regs->sp))
+        return SFU_E_TRAP;
+    if (in_place != NULL && regs->sp != sp + (sfu_addr)in_place->offset)
+        return SFU_E_TRAP;
+    is_last = regs->pc - last.pc <= SKIPPED;
+    sure = sure && is_last && (in_place != NULL || !may_be_nested(regs->sp, sp));
+    interrupted->guess = sure ? SFU_GUESS_NONE : SFU_GUESS_HOOK;
+    if (is_last && last.from_program)
+        return SFU_END;
+    if (find_saved(lookup, SFU_REG_FP) != NULL && !read_context(lookup, last.scratch, SFU_REG_FP, &regs->fp))
+        return SFU_E_TRAP;
+    regs->has_ra = read_context(lookup, last.scratch, SFU_REG_RA, &regs->ra);
+    return SFU_OK;
+}
+
+/* A sfu_trap_hook_fn, for exception entries that keep registers in a structure of which the scratch register has the
+ * address. It has it as long as the entry's own call goes on: a trace of another thread, or through an instruction of
+ * the entry that was interrupted itself, would find what a later exception has put there. */
+static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    const sfu_addr lookup = frame->regs.pc - 1;
+    const struct sfu_link_saved *pc = find_saved(lookup, SAVED_PC);
+    int found;
+
+    (void)ctx;
+    if (pc == NULL)
+        pc = find_saved(lookup, SAVED_PC_ALONE);
+    if (pc == NULL || frame != &started.panic.walk.frame || frame->regs.pc_kind != SFU_PC_RETURN)
+        return code;
+    interrupted->regs.fp = frame->regs.fp;
+    found = read_structure(pc, lookup, frame->regs.sp, interrupted);
+    /* The entry has pushed nothing, in spite of its call. So its frame is one that SP may stay in. */
+    if (found == SFU_OK && interrupted->regs.sp == frame->regs.sp)
+        started.panic.walk.frame.regs.pc_kind = SFU_PC_EXACT;
+    return found == SFU_E_TRAP ? code : found;
 }
 #endif
 

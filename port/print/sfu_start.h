@@ -46,16 +46,20 @@ struct sfu_link_memory {
 };
 
 /* SIZE bytes of code, from START on, of an exception entry, which keeps a register of what it has interrupted: at
- * OFFSET from the entry's SP, or from the interrupted SP. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the
+ * OFFSET from what FROM says. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the
  * saved status (SPSR); and the SP of the mode whose stack the entry uses, which was OFFSET bytes above the entry's SP,
  * and its LR: 164 and 165 for SVC mode, 149 and 150 for System mode, which has those of User mode. 32-bit x86, a kernel
- * with programs: REG is also 8, the PC, on which CS and the flags follow. */
+ * with programs: REG is also 8, the PC, on which CS and the flags follow. RISC-V, an entry that keeps registers in a
+ * structure of which sscratch or mscratch has the address: REG is also 64, the PC; 65, the PC that no word has, but
+ * sepc or mepc; and 66, the SP, which was OFFSET bytes above the entry's SP. */
 struct sfu_link_saved {
     uint64_t start;
     uint32_t size;
     int32_t offset;
-    uint32_t reg;            /* its DWARF number */
-    uint32_t by_interrupted; /* 0: from the entry's SP */
+    uint32_t reg; /* its DWARF number */
+    uint32_t
+        from; /* what OFFSET counts from: 0, the entry's SP; 1, the interrupted SP; 2, sscratch; 3, mscratch; plus
+                      4 if nothing that the entry calls changes those, or goes on with another thread */
 };
 
 /* The structure, of a type that a second copy of this file, made with PREFIX, can declare as well. */

@@ -104,6 +104,9 @@ enum {
     BASE_ENTRY   /* + r: what register r had when the function was entered */
 };
 
+/* RISC-V: what the scratch register had when an interrupt came, if that has a name: entries keep registers there. */
+enum { BASE_SCRATCH = BASE_ENTRY + CODE_OTHER_SP };
+
 /* Who comes before a function. */
 enum { CALLER_KNOWN, CALLER_NONE, CALLER_INTERRUPTED, CALLER_UNCERTAIN };
 
@@ -184,8 +187,8 @@ struct code_state {
     bool has_left;      /* SP, as it is, has been stored where no stack is known to be */
     bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
-    uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; 0: none yet;
-                          CODE_NONE: several */
+    uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; RISC-V: the one
+                          whose registers of interrupts it has used; 0: none yet; CODE_NONE: several */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
@@ -389,6 +392,7 @@ struct code {
     size_t num_vectors;
     bool far_jumps_done;  /* x86_64: those of 32-bit code have been looked for */
     bool naming;          /* interrupts begin with names for what registers have */
+    bool scratch;         /* RISC-V: and the scratch register has */
     bool changed;         /* a unit has */
     bool programs;        /* i386: exceptions may come from programs */
     bool switch_ended;    /* a way behind a switch to another stack has, or otherwise */
@@ -512,22 +516,30 @@ struct code_entry_point {
 };
 
 /* From START up to END, which has a call, an interrupt's entry keeps what register REG had when it came: at OFFSET from
- * SP or, BY_CALLER, from the SP of what was interrupted. ARM's entries keep the PC and SPSR, too; of the SP of the mode
+ * what FROM says. ARM's entries keep the PC and SPSR, too; of the SP of the mode
  * that was interrupted, OFFSET is where that pointed to. Its LR is that mode's. Those of i386 keep the PC, too, where
- * exceptions may come from programs: CS says whether one does. */
+ * exceptions may come from programs: CS says whether one does. Those of RISC-V may keep the PC, SP, FP and RA at OFFSET
+ * from what their scratch register has. */
 enum {
     CODE_SAVED_EIP = 8, /* i386: CS and flags follow on it */
     CODE_SAVED_PC = 15,
+    CODE_SAVED_EPC = 64,    /* RISC-V: the PC, in the structure */
+    CODE_SAVED_EPC_ALONE,   /* it is where the CPU has put it, and nowhere else */
+    CODE_SAVED_SP_IN_PLACE, /* SP was OFFSET bytes above what it is in the entry */
     CODE_SAVED_STATUS = 128,
     CODE_SAVED_SP_SYS = 149, /* DWARF's number of R13_USR; R14_USR follows */
     CODE_SAVED_SP_SVC = 164  /* the same of R13_SVC */
 };
 
+/* What OFFSET counts from: SP; the interrupted SP; what the scratch register of S or M mode has, SURE if nothing that
+ * the entry calls may change it, or go on with another thread. */
+enum { CODE_FROM_SP, CODE_FROM_INTERRUPTED, CODE_FROM_SSCRATCH, CODE_FROM_MSCRATCH, CODE_FROM_SURE = 4 };
+
 struct code_saved {
     uint64_t start, end;
     int32_t offset;
     uint8_t reg;
-    bool by_caller;
+    uint8_t from; /* CODE_FROM_... */
 };
 
 struct code_how {

@@ -113,6 +113,8 @@ struct code_fact {
     uint8_t checks;    /* CODE_BRANCH: what it says of what was compared, as CODE_CHECKS_... */
     uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece;
                           CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
+    uint8_t mode;      /* RISC-V: whose CODE_PC or CODE_OTHER_SP it names: 1, S; 3, M; CODE_NONE, another one; 0: it
+                          names none */
     bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
     bool may_leave;    /* s390x: it may go, or return, to where a register or a word says, which is not followed */
     bool

@@ -501,12 +501,14 @@ static uint8_t status_register(uint32_t csr)
 static void status(struct code_fact *fact, const struct instruction *i)
 {
     const uint8_t csr = status_register(i->word >> 20), to = rd(i->word), from = rs1(i->word);
+    const uint8_t level = (uint8_t)(i->word >> 28);
     const bool writes = field(i->word, 12, 2) == 1, by_number = field(i->word, 14, 1) != 0;
 
     if (csr == CODE_NONE) {
         replace(fact, to);
         return;
     }
+    fact->mode = level == 1 || level == 3 ? level : CODE_NONE;
     code_add(fact, CODE_SET, CODE_TARGET, 0, csr, 0);
     if (writes && by_number)
         code_add(fact, CODE_NUMBER, csr, 0, 0, from);

@@ -109,13 +109,14 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
             i++;
 }
 
-/* Whether words at AT and K behind it can be followed: on a stack and, at an interrupt of s390x, where the CPU saves
- * its state. Then the sum of the two is a number, and so is what is not far from it. */
+/* Whether words at AT and K behind it can be followed: on a stack, where the scratch register pointed to and, at an
+ * interrupt of s390x, where the CPU saves its state. Then the sum of the two is a number, and so is what is not far
+ * from it. */
 static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
 {
     if (is_far(at->k) || is_far(k))
         return false;
-    return (at->base > BASE_NEAR && !(state->names && at->base >= BASE_RETURN)) ||
+    return (at->base > BASE_NEAR && !(state->names && at->base >= BASE_RETURN && at->base != BASE_SCRATCH)) ||
            (at->base == BASE_NUMBER && (state->globals || (state->low_core && at->k >= 0 && at->k < LOW_CORE &&
                                                            k > -LOW_CORE && k < LOW_CORE)));
 }
@@ -137,6 +138,7 @@ static bool is_useful(const struct code_state *state, const struct code_value *a
 static void forget_struct(struct code_state *state)
 {
     drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
+    drop_range(state, BASE_SCRATCH, INT64_MIN, INT64_MAX);
     if (state->globals)
         drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
@@ -333,6 +335,8 @@ void state_begin_way(const struct code *code, struct code_state *state, enum cod
     for (i = 0; i < CODE_REAL && state->names; i++)
         if (i != cpu->sp && state->reg[i].base == BASE_UNKNOWN)
             state->reg[i] = entry_value(i);
+    if (state->names && code->scratch && state->reg[CODE_OTHER_SP].base == BASE_UNKNOWN)
+        state->reg[CODE_OTHER_SP] = entry_value(CODE_OTHER_SP);
     if (state->names && cpu->pushed != 0) { /* CS and flags say who was interrupted */
         state->slot[state->num++] = (struct code_slot){entry_value(CODE_PC), cpu->word - cpu->pushed, BASE_CFA};
         state->slot[state->num++] =
@@ -1273,6 +1277,8 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
 
     if (fact->compares)
         state->compared.num = 0;
+    if (fact->mode != 0)
+        state->mode = state->mode == 0 || state->mode == fact->mode ? fact->mode : CODE_NONE;
     for (i = 0; i < fact->num; i++) {
         index_follow(cpu, state, &fact->op[i]);
         transfer(cpu, state, &fact->op[i]);

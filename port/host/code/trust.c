@@ -1624,21 +1624,25 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
  * way. Nothing else is taken from these runs.
  */
 
-/* What is kept besides registers: ARM's PC and status, and the SP and LR of the mode that was interrupted. */
+/* What is kept besides registers: ARM's PC and status, and the SP and LR of the mode that was interrupted. RISC-V's PC
+ * and, as KEPT_SP, where SP was, counted from SP. */
 enum { KEPT_PC = CODE_REAL, KEPT_STATUS, KEPT_SP, KEPT_LR, KEPT };
 
 /* Where the registers are at an instruction. */
 struct kept_registers {
     uint64_t start, end;
     bool calls;
-    enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER } by[KEPT];
+    enum { KEPT_NOT, KEPT_BY_SP, KEPT_BY_CALLER, KEPT_BY_SCRATCH } by[KEPT];
     int32_t offset[KEPT];
-    unsigned sp; /* ARM: the number of the SP that was interrupted; i386: CODE_SAVED_EIP; 0: no crossing */
+    unsigned sp; /* ARM: the number of the SP that was interrupted; i386: CODE_SAVED_EIP; RISC-V: CODE_SAVED_EPC or
+                  * CODE_SAVED_EPC_ALONE; 0: no crossing */
+    unsigned from; /* RISC-V: CODE_FROM_SSCRATCH or CODE_FROM_MSCRATCH */
 };
 
 struct keeper {
     struct trust trust;
     uint64_t needed; /* registers, a bit each, and what is kept besides them */
+    bool sure;       /* RISC-V: scratch registers are as entries leave them, while what they call runs */
     struct kept_registers *list;
     size_t num;
 };
@@ -1673,6 +1677,8 @@ static uint64_t needed_registers(const struct code *code)
         return (needed & ~(1u << cpu->ra)) | 1u << cpu->fp | 15ull << KEPT_PC;
     if (code->programs)
         return needed | 1u << cpu->fp | 1ull << KEPT_PC;
+    if (code->scratch)
+        return 1u << cpu->sp | 1u << cpu->fp | 1u << cpu->ra | 1ull << KEPT_PC | 1ull << KEPT_SP;
     return needed;
 }
 
@@ -1750,7 +1756,54 @@ static void find_crossing(const struct code_cpu *cpu, const struct code_state *s
     *kept = found;
 }
 
-/* Takes where the needed registers are at an instruction that has a row. */
+/* RISC-V: notes in KEPT, as REG, where STATE has VALUE in the structure that the scratch register points to. */
+static void find_in_structure(const struct code_state *state, const struct code_value *value, unsigned reg,
+                              struct kept_registers *kept)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++) {
+        const struct code_slot *slot = &state->slot[i];
+
+        if (slot->base != BASE_SCRATCH || !fits(slot->k) || !is_at(&slot->value, value->base, value->k, false))
+            continue;
+        kept->by[reg] = KEPT_BY_SCRATCH;
+        kept->offset[reg] = (int32_t)slot->k;
+        return;
+    }
+}
+
+/* RISC-V: notes in KEPT where an entry keeps in that structure what leads back from an exception. SP must be there, and
+ * FP there or where it was; the PC may be where the CPU has put it. Returns whether all of it is known. */
+static bool find_context(const struct code_cpu *cpu, const struct code_state *state, struct kept_registers *kept)
+{
+    const struct code_value old_sp = {0, state->trap_is_cfa ? BASE_TRAP : BASE_CFA, false, 0, 0};
+    const struct code_value fp = {0, (uint8_t)(BASE_ENTRY + cpu->fp), false, 0, 0};
+    const struct code_value ra = {0, (uint8_t)(BASE_ENTRY + cpu->ra), false, 0, 0};
+    const struct code_value pc = {0, BASE_RETURN, false, 0, 0}, *sp = &state->reg[cpu->sp];
+
+    if (!is_at(&state->reg[CODE_OTHER_SP], BASE_SCRATCH, 0, false) || (state->mode != 1 && state->mode != 3))
+        return false;
+    find_in_structure(state, &old_sp, cpu->sp, kept);
+    find_in_structure(state, &fp, cpu->fp, kept);
+    find_in_structure(state, &ra, cpu->ra, kept);
+    find_in_structure(state, &pc, KEPT_PC, kept);
+    if (kept->by[cpu->sp] == KEPT_NOT ||
+        (kept->by[cpu->fp] == KEPT_NOT && !is_at(&state->reg[cpu->fp], fp.base, 0, false)) ||
+        (kept->by[KEPT_PC] == KEPT_NOT && state->reg[CODE_PC].base != BASE_RETURN))
+        return false;
+    if (sp->base == old_sp.base && fits(-sp->k)) {
+        kept->by[KEPT_SP] = KEPT_BY_SP;
+        kept->offset[KEPT_SP] = (int32_t)-sp->k;
+    }
+    kept->sp = kept->by[KEPT_PC] != KEPT_NOT ? CODE_SAVED_EPC : CODE_SAVED_EPC_ALONE;
+    kept->by[KEPT_PC] = KEPT_BY_SCRATCH;
+    kept->from = state->mode == 3 ? CODE_FROM_MSCRATCH : CODE_FROM_SSCRATCH;
+    return true;
+}
+
+/* Takes where the needed registers are at an instruction that has a row, or where an entry has no row, but keeps all of
+ * them in the structure that the scratch register points to. */
 static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct keeper *k = ctx;
@@ -1763,9 +1816,10 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
 
     if (t->unit->unsettled || fact->size == 0 || fact->link != 0 || !state->names ||
         state->caller != CALLER_INTERRUPTED || !code_is_sure(t->code, t->unit, state) ||
-        !derive(t->cpu, v.held, &row))
+        derive(t->cpu, v.held, &row) == t->code->scratch ||
+        (t->code->scratch && !find_context(t->cpu, state, &kept)))
         return;
-    for (reg = 0; reg < CODE_REAL; reg++)
+    for (reg = 0; reg < CODE_REAL && !t->code->scratch; reg++)
         if (k->needed >> reg & 1 && reg != t->cpu->fp)
             find_kept(t->cpu, v.held, BASE_ENTRY + reg, reg, &kept);
     if (t->cpu->banked)
@@ -1846,17 +1900,28 @@ static bool keeps_all(const struct keeper *k, const struct kept_registers *kept,
         if (k->needed >> reg & 1 && call->by[reg] != KEPT_NOT &&
             (kept->by[reg] != call->by[reg] || kept->offset[reg] != call->offset[reg]))
             return false;
-    return kept->sp == call->sp && (call->sp == 0 || kept->by[k->trust.cpu->fp] == call->by[k->trust.cpu->fp]);
+    return kept->sp == call->sp && kept->from == call->from &&
+           (call->sp == 0 || kept->by[k->trust.cpu->fp] == call->by[k->trust.cpu->fp]);
 }
 
 /* The number by which what KEPT has as REG is given. */
 static uint8_t number_of(const struct kept_registers *kept, unsigned reg)
 {
+    if (kept->from != 0)
+        return (uint8_t)(reg == KEPT_PC ? kept->sp : reg == KEPT_SP ? CODE_SAVED_SP_IN_PLACE : reg);
     return (uint8_t)(reg == KEPT_PC       ? kept->sp == CODE_SAVED_EIP ? CODE_SAVED_EIP : CODE_SAVED_PC
                      : reg == KEPT_STATUS ? CODE_SAVED_STATUS
                      : reg == KEPT_SP     ? kept->sp
                      : reg == KEPT_LR     ? kept->sp + 1
                                           : reg);
+}
+
+/* What the place of REG in KEPT counts from, as CODE_FROM_... */
+static uint8_t from_of(const struct keeper *k, const struct kept_registers *kept, unsigned reg)
+{
+    if (kept->by[reg] == KEPT_BY_SCRATCH)
+        return (uint8_t)(kept->from | (k->sure ? CODE_FROM_SURE : 0));
+    return kept->by[reg] == KEPT_BY_CALLER ? CODE_FROM_INTERRUPTED : CODE_FROM_SP;
 }
 
 /* Gives what holds at each call of the unit that has been run, and as far in front of it and behind it as it does. */
@@ -1884,7 +1949,7 @@ static void give_kept(struct keeper *k, const struct code_how *how)
             if (call->by[reg] != KEPT_NOT)
                 how->saved(how->ctx,
                            &(struct code_saved){k->list[first].start, k->list[given - 1].end, call->offset[reg],
-                                                number_of(call, reg), call->by[reg] == KEPT_BY_CALLER});
+                                                number_of(call, reg), from_of(k, call, reg)});
     }
 }
 
@@ -1926,13 +1991,15 @@ static bool keep_all(struct code *code, struct keeper *k)
 }
 
 /* Gives where the entries of interrupts keep registers. Nobody asks for the units' edges behind that. */
-static void find_saved(struct code *code, const struct code_how *how)
+static void find_saved(struct code *code, const struct code_how *how, bool scratch)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *dirty = zeroed(code->num_units, sizeof *dirty);
-    struct keeper k = {.needed = needed_registers(code)};
+    struct keeper k = {.needed = 0};
     bool any = false, settled;
     size_t i;
 
+    code->scratch = scratch;
+    k.needed = needed_registers(code);
     for (i = 0; i < code->num_units; i++) {
         dirty[i] = code->units[i].dirty;
         code->units[i].dirty = false;
@@ -1941,6 +2008,7 @@ static void find_saved(struct code *code, const struct code_how *how)
         any |= from[i];
     }
     code->naming = true;
+    k.sure = scratch && any && code_keeps_scratch(code, from);
     settled = any && k.needed != 0;
     if (settled) {
         code_forget_ways(code, from);
@@ -2056,7 +2124,9 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
             how->found(how->ctx, &code.units[i], &code.reports[i]);
     }
     if (how->saved != NULL)
-        find_saved(&code, how);
+        find_saved(&code, how, false);
+    if (how->saved != NULL && code.image->header.e_machine == EM_RISCV)
+        find_saved(&code, how, true);
     add_derived(&code, how, report);
     code_free(&code);
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Who is not called, whatever its CFI says. It reads from top to bottom: addresses that code and data have, whose code
- * may be called by them; what jumps lead to; why a unit is not called; and what becomes of it then. */
+ * may be called by them; what entries of RISC-V call; what jumps lead to; why a unit is not called; and what becomes of
+ * it then. */
 #include "uncalled.h"
 #include "kinds.h"
 #include "units.h"
@@ -106,6 +107,142 @@ static void find_addresses(struct code *code)
         note_words(code, code->image->code[i], 4, 1);
     for (i = 0; i < code->num_units; i++)
         note_code(code, &code->units[i]);
+}
+
+/* ---- RISC-V: scratch registers ---------------------------------------------------------------------------------- */
+
+/* Units that entries of interrupts lead to: ENTRIES, by jumps, and CALLED, which code of both calls. */
+struct reach {
+    struct code *code;
+    bool *entries, *called;
+    uint32_t *work;
+    size_t num;
+    bool indirect; /* something that is not known is called, too */
+    bool keeps;
+};
+
+/* Marks the unit at ADDR in MARKED, and puts it on the list of work if it was not and is to be read NOW. */
+static void reach(struct reach *r, uint64_t addr, bool *marked, bool now)
+{
+    const struct code_unit *unit = code_unit_at(r->code, addr);
+
+    if (unit == NULL) {
+        r->indirect = true;
+        return;
+    }
+    if (now && !marked[unit - r->code->units])
+        r->work[r->num++] = (uint32_t)(unit - r->code->units);
+    marked[unit - r->code->units] = true;
+}
+
+/* Whether OP gives SP what is not on its stack, or writes a scratch register. Compilers take SP from FP. */
+static bool changes_thread(const struct code_cpu *cpu, const struct code_op *op)
+{
+    const bool here = op->base == cpu->sp || op->base == cpu->fp;
+
+    if (op->what == CODE_LOAD && op->reg <= cpu->sp && op->last >= cpu->sp)
+        return true;
+    if (op->reg == CODE_OTHER_SP)
+        return op->what == CODE_SET || op->what == CODE_NUMBER || op->what == CODE_FORGET;
+    return op->reg == cpu->sp && (((op->what == CODE_SET || op->what == CODE_SUM) && !here) ||
+                                  op->what == CODE_NUMBER || op->what == CODE_FORGET);
+}
+
+/* Takes notice of an instruction of a unit: of an entry's own, if ENTRY. */
+static void reach_by(struct reach *r, const struct code_fact *fact, bool entry)
+{
+    const bool call = fact->flow == CODE_CALL;
+    unsigned i;
+
+    for (i = 0; i < fact->num && !entry; i++)
+        r->keeps &= !changes_thread(r->code->cpu, &fact->op[i]);
+    r->keeps &= fact->size != 0 && (entry || fact->flow != CODE_RESUME);
+    if (fact->target != 0)
+        reach(r, fact->target, entry && !call ? r->entries : r->called, !(entry && call));
+    else
+        r->indirect |= call || (fact->flow == CODE_AWAY && !entry);
+}
+
+/* Reads the units on the list of work, and what they lead to. */
+static void reach_all(struct reach *r, bool entry)
+{
+    struct code *code = r->code;
+
+    while (r->num > 0) {
+        const struct code_unit *unit = &code->units[r->work[--r->num]];
+        const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                       unit->start, unit->end};
+        uint64_t pc = unit->start;
+
+        r->keeps &= text.bytes != NULL;
+        while (text.bytes != NULL && pc < unit->end) {
+            struct code_fact fact;
+            bool goes_on;
+
+            memset(&fact, 0, sizeof fact);
+            code->cpu->decode(code->decoder, &text, pc, &fact);
+            reach_by(r, &fact, entry);
+            pc += fact.size != 0 ? fact.size : code->cpu->align;
+            goes_on = fact.flow == CODE_NEXT || fact.flow == CODE_BRANCH || (entry && fact.flow == CODE_CALL);
+            if (pc >= unit->end && goes_on)
+                reach(r, pc, entry ? r->entries : r->called, true);
+            else if (!goes_on && image_is_padding(code->image, pc, unit->end))
+                break;
+        }
+    }
+}
+
+/* Whether UNIT is start-up code: with that everything begins anew, whoever calls it. */
+static bool starts(const struct code_unit *unit)
+{
+    const struct code_edge *edge = code_edge_to_start(unit);
+
+    return edge != NULL && edge->begins == CODE_START + 1;
+}
+
+/* Puts the units that calls of entries lead to on the list of work or, ADDRESSED, those that may be called by their
+ * address. */
+static void list_called(struct reach *r, bool addressed)
+{
+    size_t i;
+
+    for (i = 0; i < r->code->num_units; i++) {
+        const struct code_unit *unit = &r->code->units[i];
+
+        if (addressed && unit->addressed && !starts(unit) && !r->entries[i] && !r->called[i])
+            reach(r, unit->start, r->called, true);
+        else if (!addressed && r->called[i])
+            r->work[r->num++] = (uint32_t)i;
+    }
+}
+
+bool code_keeps_scratch(struct code *code, const bool *from)
+{
+    struct reach r = {code, NULL, NULL, NULL, 0, false, true};
+    size_t i;
+
+    r.entries = zeroed(code->num_units, sizeof *r.entries);
+    r.called = zeroed(code->num_units, sizeof *r.called);
+    r.work = zeroed(2 * code->num_units, sizeof *r.work);
+    for (i = 0; i < code->num_units; i++)
+        if (from[i])
+            reach(&r, code->units[i].start, r.entries, true);
+    reach_all(&r, true);
+    list_called(&r, false);
+    reach_all(&r, false);
+    /* Where the loader relocates the image, words have no addresses yet. */
+    r.keeps &= !r.indirect || code->image->header.e_type == ET_EXEC;
+    if (r.indirect) {
+        find_addresses(code);
+        list_called(&r, true);
+        reach_all(&r, false);
+    }
+    for (i = 0; i < code->num_units; i++)
+        r.keeps &= !r.entries[i] || !r.called[i];
+    free(r.entries);
+    free(r.called);
+    free(r.work);
+    return r.keeps;
 }
 
 /* ---- Who is not called, whatever its CFI says ------------------------------------------------------------------ */

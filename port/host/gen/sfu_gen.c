@@ -827,14 +827,15 @@ static size_t num_saved;
 
 static void put_saved(void)
 {
+    static const char *const from[] = {"sp", "interrupted", "sscratch", "mscratch"};
     size_t i;
 
     printf(",\n \"saved\": [");
     for (i = 0; i < num_saved; i++)
         printf("%s\n  {\"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
-               ", \"register\": %u, \"from\": \"%s\", \"offset\": %" PRId32 "}",
+               ", \"register\": %u, \"from\": \"%s\", \"sure\": %d, \"offset\": %" PRId32 "}",
                i > 0 ? "," : "", saved[i].start, saved[i].end - saved[i].start, saved[i].reg,
-               saved[i].by_caller ? "interrupted" : "sp", saved[i].offset);
+               from[saved[i].from & 3], saved[i].from >= CODE_FROM_SURE, saved[i].offset);
     putchar(']');
 }
 

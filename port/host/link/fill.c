@@ -112,6 +112,20 @@ static uint64_t number_behind(const char *at, const char *key)
     return value != NULL ? strtoull(value + strlen(key), NULL, 0) : 0;
 }
 
+/* What the offset in the line at AT counts from, as sfu_start.h numbers it. */
+static unsigned from_of(const char *at)
+{
+    static const char *const names[] = {"sp", "interrupted", "sscratch", "mscratch"};
+    static const char key[] = "\"from\": \"";
+    const char *value = strstr(at, key);
+    unsigned i;
+
+    for (i = 3; i > 0; i--)
+        if (value != NULL && strncmp(value + sizeof key - 1, names[i], strlen(names[i])) == 0)
+            break;
+    return i | (number_behind(at, "\"sure\": ") != 0 ? 4u : 0);
+}
+
 void fill_read_saved(const char *json, struct saved *saved)
 {
     static const char start[] = "\n  {\"pc\": \"";
@@ -120,12 +134,12 @@ void fill_read_saved(const char *json, struct saved *saved)
     *saved = (struct saved){NULL, 0};
     at = at != NULL ? strchr(at, '\n') : NULL;
     while (at != NULL && strncmp(at, start, sizeof start - 1) == 0) {
-        const char *next = strchr(at + 1, '\n'), *by_caller = strstr(at, "\"interrupted\"");
+        const char *next = strchr(at + 1, '\n');
 
         saved->list = grow(saved->list, saved->num, sizeof *saved->list);
         saved->list[saved->num++] = (struct saved_register){
             number_behind(at, "\"pc\": \""), number_behind(at, "\"bytes\": "), number_behind(at, "\"offset\": "),
-            (unsigned)number_behind(at, "\"register\": "), by_caller != NULL && next != NULL && by_caller < next};
+            (unsigned)number_behind(at, "\"register\": "), from_of(at)};
         at = next;
     }
 }
@@ -157,7 +171,7 @@ static void put_saved(uint8_t *p, bool big, uint64_t here, const struct saved_re
     store_number(p + 8, 4, big, reg->size);
     store_number(p + 12, 4, big, reg->offset & UINT32_MAX);
     store_number(p + 16, 4, big, reg->reg);
-    store_number(p + 20, 4, big, reg->by_caller);
+    store_number(p + 20, 4, big, reg->from);
 }
 
 void fill_facts(uint8_t *facts, const struct image *image, const struct place *place, const struct room *room,

@@ -33,11 +33,10 @@ struct memory {
 void fill_memory(struct image *image, struct memory *memory);
 
 /* From START on, SIZE bytes of code of an exception's entry keep a register of what was interrupted: REG, at OFFSET
- * from SP, or, BY_CALLER, from the interrupted SP. */
+ * from what FROM says. */
 struct saved_register {
     uint64_t start, size, offset; /* OFFSET modulo 2^64 */
-    unsigned reg;
-    bool by_caller;
+    unsigned reg, from;           /* FROM as in struct sfu_link_saved */
 };
 
 struct saved {

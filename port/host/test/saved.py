@@ -253,3 +253,92 @@ def check_saved(gen, cpu, folder):
         if found != ({place} if place else set()):
             wrong.append("%s, not %s, of\n%s" % (found, place, text))
     return wrong
+
+
+# RISC-V: entries that keep registers in a structure of which the scratch register has the address.
+TAKE = "csrrw t6, mscratch, t6; "
+PUT = "sd ra, 8(t6); sd sp, 16(t6); sd s0, 64(t6); "
+REST = "mv t5, t6; csrr t6, mscratch; sd t6, 248(t5); csrw mscratch, t5; "
+PC = "csrr t0, mepc; sd t0, 256(t5); "
+OWN = "la sp, stack; "
+BACK = """call handle; csrr t6, mscratch; ld t0, 256(t6); csrw mepc, t0; ld ra, 8(t6); ld sp, 16(t6); ld s0, 64(t6)
+    csrrw t6, mscratch, t6; csrrw t6, mscratch, t6; ld t6, 248(t6); mret
+"""
+ALL = TAKE + PUT + REST + PC
+KEPT = {(1, 8), (2, 16), (8, 64), (64, 256)}
+# What an entry says that goes on on the stack that it has interrupted.
+IN_PLACE = KEPT | {(66, 0)}
+HANDLE = "handle: ret\n"
+# A text, and what the entry keeps for sure; what it may keep where the text of what it calls is another one.
+STRUCTURES = [
+    (ALL + OWN + BACK, KEPT),
+    (ALL + BACK, IN_PLACE),
+    (ALL + "addi sp, sp, -32; " + BACK, KEPT | {(66, 32)}),
+    (TAKE + PUT + REST + OWN + BACK, KEPT - {(64, 256)} | {(65, 0)}),
+    (ALL + "sd a0, 256(t5); " + OWN + BACK, KEPT - {(64, 256)} | {(65, 0)}),
+    (ALL + "sd a0, 8(t5); " + OWN + BACK, KEPT - {(1, 8)}),
+    (ALL + "sw a0, 12(t5); " + OWN + BACK, KEPT - {(1, 8)}),
+    (ALL + "beqz a0, 1f; sd a0, 8(t5); 1: " + OWN + BACK, KEPT - {(1, 8)}),
+    # FP is still in its register.
+    (ALL + "sd a0, 64(t5); " + OWN + BACK, KEPT - {(8, 64)}),
+    # SP is gone; it is another one; FP is gone; the structure is elsewhere, or perhaps; something is written somewhere.
+    *((ALL + spoiled + OWN + BACK, set()) for spoiled in (
+        "sd a0, 16(t5); ", "sw a0, 20(t5); ", "beqz a0, 1f; sd a0, 16(t5); 1: ", "sd a0, 64(t5); li s0, 0; ",
+        "csrw mscratch, a0; ", "csrw mscratch, zero; ", "addi t5, t5, 8; csrw mscratch, t5; ",
+        "beqz a0, 1f; csrw mscratch, a0; 1: ", "csrwi mscratch, 1; ", "csrs mscratch, a0; ", "sd a0, 0(a1); ",
+        "amoadd.d a0, a1, (a2); ", "csrr a0, sscratch; ", "csrw sscratch, t5; ")),
+    # What is called first finds it, and may have changed it.
+    (ALL + "call handle; " + OWN + BACK, IN_PLACE),
+    (TAKE + PUT + PC.replace("t5", "t6") + OWN + BACK, set()),  # t6 is in the scratch register
+    (TAKE + "addi sp, sp, -16; " + PUT + REST + PC + OWN + BACK, set()),
+    (TAKE + "li s0, 0; li ra, 0; " + PUT + REST + PC + OWN + BACK, set()),
+    (TAKE + PUT + REST + "csrr t0, sepc; sd t0, 256(t5); " + OWN + BACK, set()),
+    # The PC where the CPU has put it is another one.
+    (ALL + "csrw mepc, a0; " + OWN + BACK, KEPT),
+    (TAKE + PUT + REST + "csrw mepc, a0; " + OWN + BACK, set()),
+]
+# What may change the scratch register, or go on with another thread, while the entry waits for it; and what does not.
+AWAY = "jalr zero, 8(a0)"
+CHANGES = ["csrw mscratch, a0; ret", "csrrw a0, sscratch, a0; ret", "csrci mscratch, 1; ret", "ld sp, 8(a0); ret",
+           "mv sp, a0; ret", "lui sp, 8; ret", "mret", "j other", AWAY, "tail g", "call g; ret",
+           "beqz a0, other; ret"]
+KEEPS = ["csrr a0, mscratch; ret", "addi sp, sp, -16; mv s0, sp; addi sp, s0, 16; ret", "jr t2",
+         "call g; ret\n.globl g\n.type g, %function\ng: ebreak"]
+OTHER = """
+.globl other, g
+.type other, %function
+other: csrw mscratch, a0
+    ret
+"""
+BY_CODE = "\n.globl far\n.type far, %function\nfar: lla a0, other; jr a0\n"
+ADDRESSED = "\n.data\n.dword other\n.text"
+
+
+def structures():
+    """Each text of an entry, what else there is, what is kept, and whether nothing changes it."""
+    for text, kept in STRUCTURES:
+        yield text, HANDLE, kept, True
+    yield ALL + OWN + BACK, "handle: jr a5" + OTHER + BY_CODE, KEPT, False
+    for change in CHANGES:
+        here = "handle: addi a0, a0, 1; " + change + OTHER + ("g: j other\n" if "g" in change else "")
+        yield ALL + OWN + BACK, here + (ADDRESSED if change == AWAY else ""), KEPT, False
+    for keep in KEEPS:
+        yield ALL + OWN + BACK, "handle: addi a0, a0, 1; " + keep + OTHER, KEPT, True
+
+
+def check_structure(gen, folder):
+    """The same of those."""
+    wrong = []
+    for i, (text, rest, kept, sure) in enumerate(structures()):
+        name = "%s/structure%d" % (folder, i)
+        with open(name + ".S", "w", encoding="ascii") as f:
+            f.write(".text\n.globl _start, handle, e\n.type handle, %function\n_start: nop\n    j _start\n" + rest +
+                    "\n.balign 4\ne: " + text + "\n.bss\n.skip 4096\nstack:\n")
+        subprocess.run(["riscv64-linux-gnu-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-nostdlib", "-static",
+                        "-no-pie", name + ".S", "-o", name], check=True)
+        said = json.loads(subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", "--entry=e", name],
+                                         check=True, stdout=subprocess.PIPE).stdout)["saved"]
+        found = {(s["register"], s["offset"]) for s in said}
+        if found != kept or any(s["sure"] != sure for s in said if s["from"] != "sp"):
+            wrong.append("%s, not %s, %s, of\n%s\n%s" % (said, kept, sure, rest, text))
+    return wrong

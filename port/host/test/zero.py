@@ -14,7 +14,7 @@ sys.path.insert(0, "test/lib")
 sys.path.insert(1, "port/host/test")
 from booted import boot, traces
 from check import finish, must, run, test
-from saved import BEGIN, check_modes, check_pushed, check_saved
+from saved import BEGIN, check_modes, check_pushed, check_saved, check_structure
 
 CPU = sys.argv[1]
 WORK = os.path.abspath("build/zero/" + CPU)
@@ -130,7 +130,7 @@ def kernel(name, flags, more=(), linker=LD, change=("", ""), mark="", end=None):
     image = "%s/%s.elf" % (WORK, name)
     run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags), *more, "-o", image)
     true_tables(image)
-    expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag for flag in flags), end)
+    expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag or "CONTEXT" in flag for flag in flags), end)
 
 
 def made_once():
@@ -226,6 +226,29 @@ def programs(flag):
     must(traces(program) == [(HANDLER, -13), (HANDLER, 1)], program)
 
 
+def in_structure(more):
+    image = WORK + "/structure.elf"
+    flags = ["-O2", "-DCONTEXT", *more]
+    run(LINK, *LD.split(), "-T", script("structure.ld", ("", "")), *compile_all(flags), "-o", image)
+    return boot(QEMU, image)
+
+
+def program_in_structure():
+    """An entry that keeps registers in a structure has interrupted a program: the trace is complete."""
+    for stack, mark in ([], ""), (["-DCONTEXT_STACK=handler_stack"], " [stack switch]"):
+        kernels, program = in_structure(["-DPROGRAMS", *stack]).split("a program\n")
+        expect(kernels, mark, False)
+        must(traces(program) == [(HANDLER, 1)], program)
+
+
+def deep_in_structure():
+    """A fault in the handler overwrites the structure: nothing leads back over the first one's entry. If the handler
+    has a stack of its own, that is overwritten, too."""
+    for stack, end in ([], (HANDLER + NESTED[:3], -13)), (["-DCONTEXT_STACK=handler_stack"], (HANDLER, -22)):
+        found = traces(in_structure(["-DDEEP_CONTEXT", *stack]))
+        must(found[-1] == end, str(found))
+
+
 def overwritten():
     """The instruction svc in SVC mode has overwritten the LR of a leaf function."""
     image = WORK + "/svc.elf"
@@ -237,7 +260,7 @@ def overwritten():
 
 def saved_for_sure():
     wrong = (check_modes(GEN, WORK) if CPU == "arm" else check_pushed(GEN, CC.split(), WORK) if CPU == "i386" else
-             check_saved(GEN, CPU, WORK))
+             check_saved(GEN, CPU, WORK) + (check_structure(GEN, WORK) if CPU == "riscv64" else []))
     must(not wrong, "\n".join(wrong))
 
 
@@ -259,6 +282,17 @@ def main():
         for level in "-O2", "-O0":
             test("%s: nested faults on a stack of their own: %s" % (CPU, level), kernel, "nest" + level,
                  [level, "-DNEST_STACK=stack_below"])
+        test(CPU + ": registers in a structure: a program", program_in_structure)
+        test(CPU + ": registers in a structure: a fault in the handler", deep_in_structure)
+        for level in "-O2", "-O0", "-Os":
+            test("%s: registers in a structure: %s" % (CPU, level), kernel, "context" + level, [level, "-DCONTEXT"])
+            for stack, mark in ("stack_below", ""), ("handler_stack", " [stack switch]"):
+                test("%s: registers in a structure: %s: %s" % (CPU, level, stack), kernel,
+                     "context%s-%s" % (level, stack), [level, "-DCONTEXT", "-DCONTEXT_STACK=" + stack], (), LD,
+                     ("", ""), mark)
+        test(CPU + ": a structure that the handler may change", kernel, "other",
+             ["-O2", "-DCONTEXT", "-DCONTEXT_STACK=handler_stack", "-DOTHER_CONTEXT=0"], (), LD, ("", ""),
+             " [stack switch] [guessed]")
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": a stack elsewhere", elsewhere)

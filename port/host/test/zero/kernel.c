@@ -35,6 +35,7 @@ static void say(const char *text)
 #ifndef NESTED /* 1: all faults panic */
 #define NESTED 0
 #endif
+enum { DEEPER = 2 }; /* the fault in the handler has come */
 static volatile int sink, nested = NESTED, deep;
 
 #ifdef DESCRIBED
@@ -107,6 +108,9 @@ step void handle(struct frame *frame)
     FRAME_PC(frame) += FAULT_SIZE;
     return;
 #endif
+#ifdef OTHER_CONTEXT /* the structure that another exception would use, which has not come yet */
+    __asm__ volatile("csrw mscratch, %0" : : "r"(context + OTHER_CONTEXT));
+#endif
 #ifdef LAST_FAULT
     panic("in a handler\n");
     say("DONE\n");
@@ -121,11 +125,18 @@ step void handle(struct frame *frame)
         for (;;)
             sink++;
 #endif
-    } else if (deep != 0) {
-        deep = 0;
+    } else if (deep == 1) {
+        deep = DEEPER;
         sink += leaf(1);
     } else {
         panic("in a handler\n");
+#ifdef DEEP_CONTEXT
+        if (deep == DEEPER) {
+            say("DONE\n");
+            for (;;)
+                sink++;
+        }
+#endif
     }
     FRAME_PC(frame) += FAULT_SIZE;
     sink++;
@@ -149,7 +160,8 @@ step int interrupted(int n)
 {
     sink += leaf(n);
     prologue();
-#ifndef FAULT_STACK /* a second fault would overwrite the first one's frame */
+#if (!defined FAULT_STACK && !defined CONTEXT) ||                                                                  \
+    defined DEEP_CONTEXT /* a second fault would overwrite the first one's frame */
     deep = 1;
     sink += leaf(n);
 #endif

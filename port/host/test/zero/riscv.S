@@ -30,14 +30,45 @@ prologue:
     addi sp, sp, 4*WORD
     ret
 
+#ifdef CONTEXT
+#define BASE t6
+#else
+#define BASE sp
+#endif
     .macro each what
     .irp n, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
-    \what x\n, \n*WORD(sp)
+    \what x\n, \n*WORD(BASE)
     .endr
     .endm
     .balign 4
     .globl trap_entry
 trap_entry:
+#ifdef CONTEXT /* mscratch has the address of a structure */
+    csrrw t6, mscratch, t6
+    STORE ra, 1*WORD(t6)
+    STORE sp, 2*WORD(t6)
+    .irp n, 3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    STORE x\n, \n*WORD(t6)
+    .endr
+    mv t5, t6
+    csrr t6, mscratch
+    STORE t6, 31*WORD(t5)
+    csrw mscratch, t5
+    csrr t0, mepc
+    STORE t0, 32*WORD(t5)
+    mv a0, t5
+#ifdef CONTEXT_STACK
+    la sp, CONTEXT_STACK
+#endif
+    call handle
+    csrr t6, mscratch
+    LOAD t0, 32*WORD(t6)
+    csrw mepc, t0
+    LOAD ra, 1*WORD(t6)
+    LOAD sp, 2*WORD(t6)
+    each LOAD /* t6 last */
+    mret
+#else
 #ifdef NEST_STACK /* mscratch has it, or 0 while it is in use */
     csrrw sp, mscratch, sp
     bnez sp, 1f
@@ -99,6 +130,24 @@ trap_entry:
     addi sp, sp, 36*WORD
 #endif
     mret
+#endif
+
+#ifdef PROGRAMS
+    .globl run_program
+run_program:
+    li t0, -1 /* user mode may read and write all memory */
+    csrw pmpaddr0, t0
+    li t0, 0x1f
+    csrw pmpcfg0, t0
+    la t0, program
+    csrw mepc, t0
+    li t0, 0x1800
+    csrc mstatus, t0
+    mret
+program:
+    ecall
+    call finish
+#endif
 
     .bss
     .balign 16
@@ -109,3 +158,14 @@ stack_below:
 stack_top:
     .skip 16384
 stack_above:
+#ifdef CONTEXT
+    .globl context, handler_stack
+context:
+    .skip 34*WORD
+    .balign 16
+    .type handler_low, @object
+    .size handler_low, 16384
+handler_low:
+    .skip 16384
+handler_stack:
+#endif

@@ -18,6 +18,9 @@ extern const char trap_entry[];
 #elif defined FAULT_STACK
 #define OWN_STACK FAULT_STACK /* each fault begins at its high end */
 #endif
+#ifdef CONTEXT
+extern const char context[];
+#endif
 #ifdef OWN_STACK
 extern const char OWN_STACK[]; /* its high end */
 #endif
@@ -32,5 +35,7 @@ static inline void machine_init(void)
     __asm__ volatile("csrw mtvec, %0" : : "r"(trap_entry));
 #ifdef OWN_STACK
     __asm__ volatile("csrw mscratch, %0" : : "r"(OWN_STACK));
+#elif defined CONTEXT
+    __asm__ volatile("csrw mscratch, %0" : : "r"(context));
 #endif
 }
