@@ -4,6 +4,8 @@
 #include "kinds.h"
 #include "trial.h"
 
+#include <string.h>
+
 bool code_is_kind(struct code *code, uint64_t addr, enum code_kind kind)
 {
     struct code_ends ends;
@@ -19,6 +21,75 @@ enum code_kind code_kind_of_trap(struct code *code, uint64_t addr)
 
     /* csrrw sp, sscratch or mscratch, sp */
     return word == 0x14011173 || word == 0x34011173 ? CODE_SCRATCH : CODE_TRAP;
+}
+
+/* The registers that OP gives other values, a bit each, if it is no store. */
+static uint64_t written_by(const struct code_op *op)
+{
+    const bool many = op->what == CODE_LOAD || op->what == CODE_FORGET;
+    const unsigned last = many ? op->last : op->reg;
+    uint64_t regs = 0;
+    unsigned i;
+
+    for (i = op->reg; i <= last && i < CODE_REAL; i++)
+        regs |= 1ull << i;
+    return regs;
+}
+
+/* The register that the instruction WORD exchanges with sscratch or mscratch, or 0. */
+static unsigned exchanged(uint32_t word)
+{
+    const unsigned csr = word >> 20, to = word >> 7 & 31, from = word >> 15 & 31;
+
+    return (word & 0x707f) == 0x1073 && (csr == 0x140 || csr == 0x340) && to == from ? to : 0;
+}
+
+/* How many of the registers in *IDLE the instruction FACT stores by BASE. Those that it writes are out of *IDLE then;
+ * if it writes BASE, all are. */
+static unsigned saved_by(const struct code_fact *fact, unsigned base, uint64_t *idle)
+{
+    unsigned i, saved = 0;
+
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        if (op->what == CODE_STORE)
+            saved += op->base == base && op->reg < CODE_REAL && (*idle >> op->reg & 1) != 0;
+        else if (op->what != CODE_WRITE)
+            *idle &= (written_by(op) >> base & 1) != 0 ? 0 : ~written_by(op);
+    }
+    return saved;
+}
+
+/* RISC-V: whether the code at ADDR begins as an entry that keeps registers in a structure to which the scratch register
+ * points: it exchanges that with a register, and stores by it what idle registers had, in which no caller leaves
+ * anything. */
+static bool saves_in_structure(struct code *code, uint64_t addr)
+{
+    enum { LEAST = 2, MOST = 40 };
+    const struct code_unit *unit = code_unit_at(code, addr);
+    const uint8_t *p = image_instructions(code->image, addr, 4);
+    const unsigned base = p != NULL ? exchanged((uint32_t)load_number(p, 4, false)) : 0;
+    struct code_text text = {NULL, 0, 0};
+    uint64_t idle = code->cpu->idle & ~(1ull << base), pc = addr + 4;
+    unsigned i, saved = 0;
+
+    if (unit != NULL)
+        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
+                                  unit->start, unit->end};
+    if (text.bytes == NULL || base == 0 || base == code->cpu->sp)
+        return false;
+    for (i = 0; i < MOST && pc < unit->end && saved < LEAST; i++) {
+        struct code_fact fact;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        if (fact.size == 0 || fact.flow != CODE_NEXT)
+            return false;
+        saved += saved_by(&fact, base, &idle);
+        pc += fact.size;
+    }
+    return saved >= LEAST;
 }
 
 enum code_kind code_kind_of(struct code *code, uint64_t addr, const char **why)
@@ -45,6 +116,10 @@ enum code_kind code_kind_of(struct code *code, uint64_t addr, const char **why)
         (code_kind_of_trap(code, addr) == CODE_SCRATCH || code_is_kind(code, addr, CODE_SCRATCH))) {
         *why = "it returns to what was interrupted, whose SP was in the scratch register";
         return CODE_SCRATCH;
+    }
+    if (riscv && !trap && saves_in_structure(code, addr)) {
+        *why = "it saves registers where the scratch register points, in which no caller leaves anything";
+        return CODE_TRAP;
     }
     if (cpu->banked && !trap) {
         *why = "rfe takes back the PC and the status that srs has stored";

@@ -66,8 +66,10 @@ static void add_part(struct memory *memory, uint64_t start, uint64_t end)
     memory->list[memory->num++] = (struct part_of_memory){start, end};
 }
 
-/* Adds the segment from START up to END, with the variables in it as parts of their own. */
-static void add_segment(struct memory *memory, const struct objects *objects, uint64_t start, uint64_t end)
+/* Adds the segment from START up to END, with the variables in it as parts of their own. What is between them is one if
+ * it has LEAST bytes. */
+static void add_segment(struct memory *memory, const struct objects *objects, uint64_t start, uint64_t end,
+                        uint64_t least)
 {
     size_t i;
 
@@ -76,17 +78,19 @@ static void add_segment(struct memory *memory, const struct objects *objects, ui
 
         if (object->start < start || object->end > end)
             continue;
-        if (object->start - start >= LEAST_STACK)
+        if (object->start - start >= least)
             add_part(memory, start, object->start);
         add_part(memory, object->start, object->end);
         start = object->end;
     }
-    if (end - start >= LEAST_STACK)
+    if (end - start >= least)
         add_part(memory, start, end);
 }
 
 void fill_memory(struct image *image, struct memory *memory)
 {
+    /* RISC-V: entries of exceptions keep registers in variables that are no stack. */
+    const uint64_t least = image->header.e_machine == EM_RISCV ? 1 : LEAST_STACK;
     struct objects objects = {NULL, 0};
     GElf_Phdr ph;
     size_t i, num = 0;
@@ -98,7 +102,7 @@ void fill_memory(struct image *image, struct memory *memory)
     (void)elf_getphdrnum(image->elf, &num);
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
         if (ph.p_type == PT_LOAD && (ph.p_flags & PF_W) != 0 && ph.p_vaddr <= UINT64_MAX - ph.p_memsz)
-            add_segment(memory, &objects, ph.p_vaddr, ph.p_vaddr + ph.p_memsz);
+            add_segment(memory, &objects, ph.p_vaddr, ph.p_vaddr + ph.p_memsz, least);
     free(objects.list);
 }
 

@@ -314,6 +314,16 @@ BY_CODE = "\n.globl far\n.type far, %function\nfar: lla a0, other; jr a0\n"
 ADDRESSED = "\n.data\n.dword other\n.text"
 
 
+# What no function would save shows that a text is an entry, if nothing names it.
+IDLE = "sd t0, 40(t6); sd t1, 48(t6); "
+UNNAMED = [(TAKE + IDLE + PUT + REST + PC + OWN + BACK, KEPT),
+           *((text + PUT + REST + PC + OWN + BACK, set()) for text in (
+               TAKE, "nop; " + TAKE + IDLE, TAKE + "li t0, 1; " + IDLE, TAKE + "li t6, 1; " + IDLE,
+               "csrrw t6, mscratch, t5; " + IDLE, "csrrs t6, mscratch, t6; " + IDLE, TAKE + "beqz a0, 1f; 1: " + IDLE,
+               TAKE + IDLE.replace("t6", "a0"))),
+           (TAKE + IDLE + PUT + REST + PC + OWN + BACK.replace("mret", "ret"), set())]
+
+
 def structures():
     """Each text of an entry, what else there is, what is kept, and whether nothing changes it."""
     for text, kept in STRUCTURES:
@@ -329,14 +339,16 @@ def structures():
 def check_structure(gen, folder):
     """The same of those."""
     wrong = []
-    for i, (text, rest, kept, sure) in enumerate(structures()):
+    tried = [(*one, ["--entry=e"]) for one in structures()]
+    tried += [(text, HANDLE, kept, True, []) for text, kept in UNNAMED]
+    for i, (text, rest, kept, sure, named) in enumerate(tried):
         name = "%s/structure%d" % (folder, i)
         with open(name + ".S", "w", encoding="ascii") as f:
             f.write(".text\n.globl _start, handle, e\n.type handle, %function\n_start: nop\n    j _start\n" + rest +
                     "\n.balign 4\ne: " + text + "\n.bss\n.skip 4096\nstack:\n")
         subprocess.run(["riscv64-linux-gnu-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-nostdlib", "-static",
                         "-no-pie", name + ".S", "-o", name], check=True)
-        said = json.loads(subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", "--entry=e", name],
+        said = json.loads(subprocess.run([gen, "-q", "--small", "--find", "--size", "--json", *named, name],
                                          check=True, stdout=subprocess.PIPE).stdout)["saved"]
         found = {(s["register"], s["offset"]) for s in said}
         if found != kept or any(s["sure"] != sure for s in said if s["from"] != "sp"):

@@ -160,6 +160,10 @@ stack_top:
 stack_above:
 #ifdef CONTEXT
     .globl context, handler_stack
+    .type other, @object /* so little is between two variables that it is no stack */
+    .size other, 256
+other:
+    .skip 256
 context:
     .skip 34*WORD
     .balign 16
