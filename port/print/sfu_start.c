@@ -238,7 +238,7 @@ static int read_structure(const struct sfu_link_saved *pc, sfu_addr lookup, sfu_
         return SFU_E_TRAP;
     if (in_place != NULL && regs->sp != sp + (sfu_addr)in_place->offset)
         return SFU_E_TRAP;
-    is_last = regs->pc - last.pc <= SKIPPED;
+    is_last = regs->pc >= last.pc && regs->pc - last.pc <= SKIPPED;
     sure = sure && is_last && (in_place != NULL || !may_be_nested(regs->sp, sp));
     interrupted->guess = sure ? SFU_GUESS_NONE : SFU_GUESS_HOOK;
     if (is_last && last.from_program)

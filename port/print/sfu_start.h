@@ -57,9 +57,9 @@ struct sfu_link_saved {
     uint32_t size;
     int32_t offset;
     uint32_t reg; /* its DWARF number */
-    uint32_t
-        from; /* what OFFSET counts from: 0, the entry's SP; 1, the interrupted SP; 2, sscratch; 3, mscratch; plus
-                      4 if nothing that the entry calls changes those, or goes on with another thread */
+    /* What OFFSET counts from: 0, the entry's SP; 1, the interrupted SP; 2, sscratch; 3, mscratch; plus 4 if nothing
+     * that the entry calls changes those, or goes on with another thread. */
+    uint32_t from;
 };
 
 /* The structure, of a type that a second copy of this file, made with PREFIX, can declare as well. */
