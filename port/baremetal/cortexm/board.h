@@ -39,7 +39,7 @@ static inline volatile uint32_t *board_register(uint32_t address)
 #define BOARD_ON_OLD_STACK ""
 #endif
 
-/* Goes on in TASK, on the process stack, whose high end is STACK_END. */
+/* Goes on in TASK, which never returns, on the process stack, whose high end is STACK_END. */
 static inline void board_run(void (*task)(void), uint8_t *stack_end)
 {
     __asm__ volatile("msr psp, %0\n\t"
@@ -49,6 +49,7 @@ static inline void board_run(void (*task)(void), uint8_t *stack_end)
                      :
                      : "r"(stack_end), "r"(task)
                      : "r0", "memory");
+    __builtin_unreachable();
 }
 
 /* The program. */

@@ -284,6 +284,7 @@ static void enter_task(void (*function)(void), uintptr_t ra, uint32_t top)
                      :
                      : "l"(top), "l"(ra), "l"(function)
                      : "r0", "lr", "memory");
+    __builtin_unreachable();
 }
 
 static void (*in_task)(void);
