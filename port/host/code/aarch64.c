@@ -379,7 +379,7 @@ static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
     } else if ((top & 0x7e) == 0x36) { /* tbz, tbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
-    } else if (top == 0xd4) {           /* svc, hvc, smc; brk, hlt and what leaves */
+    } else if (top == 0xd4) { /* svc, hvc, smc; brk, hlt and what leaves */
         /* brk #0 and #0xf000, breakpoints, and hlt #0xf000, a call of a debugger: nothing comes behind them at the end
          * of a function */
         fact->odd = word == 0xd4200000 || word == 0xd43e0000 || word == 0xd45e0000;
