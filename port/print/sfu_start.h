@@ -46,12 +46,12 @@ struct sfu_link_memory {
 };
 
 /* SIZE bytes of code, from START on, of an exception entry, which keeps a register of what it has interrupted: at
- * OFFSET from what FROM says. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the
- * saved status (SPSR); and the SP of the mode whose stack the entry uses, which was OFFSET bytes above the entry's SP,
- * and its LR: 164 and 165 for SVC mode, 149 and 150 for System mode, which has those of User mode. 32-bit x86, a kernel
- * with programs: REG is also 8, the PC, on which CS and the flags follow. RISC-V, an entry that keeps registers in a
- * structure of which sscratch or mscratch has the address: REG is also 64, the PC; 65, the PC that no word has, but
- * sepc or mepc; and 66, the SP, which was OFFSET bytes above the entry's SP. */
+ * OFFSET from what FROM says. 32-bit ARM, A and R profile: REG is also 15, the PC; 128, the saved status (SPSR); and
+ * the SP of the mode whose stack the entry uses, which was OFFSET bytes above the entry's SP, and its LR: 164 and 165
+ * for SVC mode, 149 and 150 for System mode, which has those of User mode. 32-bit x86, a kernel with programs: REG is
+ * also 8, the PC, on which CS and the flags follow. RISC-V, an entry that keeps registers in a structure of which
+ * sscratch or mscratch has the address: REG is also 64, the PC; 65, the PC that no word has, but sepc or mepc; and 66,
+ * the SP, which was OFFSET bytes above the entry's SP. */
 struct sfu_link_saved {
     uint64_t start;
     uint32_t size;

@@ -423,7 +423,7 @@ static void pair(uint32_t word, struct code_fact *fact)
 {
     unsigned opc = word >> 30 == 3 ? 2 : word >> 30, mode = field(word, 23, 2); /* 3: ldtp, sttp of all bits */
     bool loads = word & 1u << 22, is_vector = word & 1u << 26;
-    bool whole = opc == 2 && !is_vector, tags = opc == 1 && !is_vector && !loads;
+    bool tags = opc == 1 && !is_vector && !loads, whole = (opc == 2 || tags) && !is_vector; /* tags: stgp */
     unsigned shift = is_vector ? 2 + opc : tags ? 4 : opc == 2 ? 3 : 2;
     uint8_t first = whole ? rd(word) : CODE_NONE, second = whole ? (uint8_t)field(word, 10, 5) : CODE_NONE;
     uint8_t bytes = (uint8_t)(tags ? 8 : 1u << shift);

@@ -153,8 +153,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
     if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
-        return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next) ||
-                                    code_returns(r->code, fact->target));
+        return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, fact, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
         return !is_end(r, next);
     return fact->flow == CODE_CALL || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
@@ -1561,6 +1560,14 @@ static void settle_behind(struct run *r)
     }
 }
 
+/* Whether EDGE is a jump of code that nobody has called to UNIT, which CFI describes as a called function. Its rows are
+ * for who calls it, so what holds then decides which of them are right. */
+static bool is_by_the_way(const struct code_unit *unit, const struct code_edge *edge)
+{
+    return unit->fde != NULL && unit->function && !unit->trap && edge->target == unit->start &&
+           edge->state.caller == CALLER_NONE;
+}
+
 static void settle(struct run *r)
 {
     const struct code_edge *edge;
@@ -1577,7 +1584,7 @@ static void settle(struct run *r)
         go(r, r->unit->start, &state);
     }
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
-        if (!unit_is_pushed_to(r->code->cpu, r->unit, edge) &&
+        if (!unit_is_pushed_to(r->code->cpu, r->unit, edge) && !is_by_the_way(r->unit, edge) &&
             (edge->target == r->unit->start || agrees_at(r, edge->target, &edge->state)))
             go(r, edge->target, &edge->state);
     settle_behind(r);

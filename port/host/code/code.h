@@ -408,8 +408,8 @@ void code_free(struct code *code);
 struct code_watch {
     /* Takes what holds in front of an instruction at PC. */
     void (*give)(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state);
-    /* Whether a call at PC does not return, because something else holds at NEXT. */
-    bool (*ends)(void *ctx, uint64_t pc, uint64_t next);
+    /* Whether the call of FACT, at PC, does not return, because something else holds at NEXT. */
+    bool (*ends)(void *ctx, const struct code_fact *fact, uint64_t pc, uint64_t next);
     /* Whether STATE, that of a jump to an address in a register, may be that of PC, to which no other way leads. Leaves
      * in it what is sure then. */
     bool (*admit)(void *ctx, uint64_t pc, struct code_state *state);

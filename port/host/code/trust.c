@@ -384,9 +384,17 @@ static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
            same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
+/* Whether a call of CALLEE comes back to NEXT although ROW begins there, which says something else: the callee returns
+ * by a way that was seen, and ROW is not what the code there goes on with. Compilers know of more that never returns:
+ * `syscall; ret` may be an exit, and a landing pad may lie behind it, which ROW is right for. */
+static bool comes_back_to(const struct trust *t, uint64_t callee, uint64_t next, const struct cfi_row *row)
+{
+    return code_returns(t->all, callee) && code_bears_out(t->all, next, row) == CODE_CONTRADICTS;
+}
+
 /* CFI that changes behind a call, or behind the padding there, says that the call does not return, because a call that
- * does leaves the frame as it was. CFI by hand may say the same again. */
-static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
+ * does leaves the frame as it was. CFI by hand may say the same again, or something else too early. */
+static bool is_boundary(void *ctx, const struct code_fact *fact, uint64_t pc, uint64_t next)
 {
     struct trust *t = ctx;
     const struct cfi_row *a = row_at(t, pc), *b = row_at(t, next);
@@ -395,7 +403,8 @@ static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
         next = a->end;
         b = row_at(t, next);
     }
-    return a != NULL && b != NULL && a != b && b->start == next && !same_rules(a, b);
+    return a != NULL && b != NULL && a != b && b->start == next && !same_rules(a, b) &&
+           !comes_back_to(t, fact->target, next, b);
 }
 
 /* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
@@ -808,7 +817,7 @@ static bool begins_other_way(const struct trust *t, uint64_t pc, const struct co
                              const struct cfi_row *row, const struct judgement *j)
 {
     return t->row != NULL && t->row != row && t->next == pc && row->start == pc && pc != t->detour &&
-           j->cfa == CORRECTED && is_other_way(state, t->row, row) && !code_returns(t->all, t->callee);
+           j->cfa == CORRECTED && is_other_way(state, t->row, row) && !comes_back_to(t, t->callee, pc, row);
 }
 
 /* Whether FACT moves SP by a number that is not known, if SP has a place of its own behind it. */
@@ -1831,9 +1840,9 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
 }
 
 /* Functions of struct code_watch, whose CTX is a keeper. */
-static bool keep_boundary(void *ctx, uint64_t pc, uint64_t next)
+static bool keep_boundary(void *ctx, const struct code_fact *fact, uint64_t pc, uint64_t next)
 {
-    return is_boundary(&((struct keeper *)ctx)->trust, pc, next);
+    return is_boundary(&((struct keeper *)ctx)->trust, fact, pc, next);
 }
 
 static bool keep_admit(void *ctx, uint64_t pc, struct code_state *state)

@@ -950,6 +950,42 @@ TWICE = {
     "x86_64": """call 1f => r7+8 [cfa-8] r6+0\n1: nop => none\nret => r7+8 [cfa-8] r6+0""",
     "i386": """call 1f => r4+4 [cfa-4] r5+0\n1: nop => none\nret => r4+4 [cfa-4] r5+0""",
 }
+# What is called returns as far as its code says, but the compiler knows that it does not (an exit by a system call). A
+# landing pad behind it, which an exception enters, has a smaller frame.
+PAD = {
+    "x86_64": """push %rbx\n.cfi_def_cfa_offset 16\nsub $16, %rsp\n.cfi_def_cfa_offset 32
+        call leaf => r7+32 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\nmov %rax, %rdi => r7+16 [cfa-8] r6+0
+        call leaf => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0\n.cfi_def_cfa_offset 8
+        ret => r7+8 [cfa-8] r6+0""",
+    "i386": """push %ebx\n.cfi_def_cfa_offset 8\nsub $16, %esp\n.cfi_def_cfa_offset 24
+        call leaf => r4+24 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\nmov %eax, %ecx => r4+8 [cfa-4] r5+0
+        call leaf => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\n.cfi_def_cfa_offset 4
+        ret => r4+4 [cfa-4] r5+0""",
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nsub sp, sp, #32
+        .cfi_def_cfa_offset 48\nbl leaf => r31+48 [cfa-16] r29+0\n.cfi_def_cfa_offset 16
+        mov x1, x0 => r31+16 [cfa-16] r29+0\nldr x30, [sp], #16 => r31+16 [cfa-16] r29+0
+        .cfi_def_cfa_offset 0\n.cfi_restore 30\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\naddi sp, sp, -32
+        .cfi_def_cfa_offset 48\njal ra, leaf => r2+48 [cfa-8] r8+0\n.cfi_def_cfa_offset 16
+        mv a1, a0 => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\n.cfi_restore 1
+        addi sp, sp, 16 => r2+16 * r8+0\n.cfi_def_cfa_offset 0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320\naghi %r15, -32
+        .cfi_def_cfa_offset 352\nbrasl %r14, leaf => r15+352 [cfa-48] r11+0\n.cfi_def_cfa_offset 320
+        lgr %r3, %r2 => r15+320 [cfa-48] r11+0\nlg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\n.cfi_restore 14
+        aghi %r15, 160 => r15+320 * r11+0\n.cfi_def_cfa_offset 160\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nsub sp, sp, #16\n.cfi_def_cfa_offset 24
+        bl leaf => r13+24 [cfa-4] FP+0\n.cfi_def_cfa_offset 8\nmov r1, r0 => r13+8 [cfa-4] FP+0
+        pop {r4, pc} => r13+8 [cfa-4] FP+0""",
+}
+# A pair is stored with the tag of its memory, by each way to address it.
+TAGGED = {
+    "aarch64": """.arch armv8.5-a+memtag\nstgp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\nbl leaf => r31+16 [cfa-8] *
+        ldp x29, x30, [sp], #16 => r31+16 [cfa-8] *\nret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\nsub sp, sp, #48 => r31+0 r30+0 r29+0\nstgp x19, x30, [sp, #32] => r31+48 * r29+0
+        bl leaf => r31+48 [cfa-8] r29+0\nstgp x0, x1, [sp], #16 => r31+48 [cfa-8] r29+0
+        nop => r31+32 [cfa-8] r29+0\nldr x30, [sp, #24] => r31+32 [cfa-8] r29+0\nadd sp, sp, #32 => r31+32 * r29+0
+        ret => r31+0 r30+0 r29+0""",
+}
 # A call of a debugger goes on, and CFI does not know of the epilogue (clang -Oz).
 DEBUGGED = {
     "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
@@ -1115,7 +1151,8 @@ CASES = {"an end that functions share": SHARED, "an end for frames that differ":
          "CFI where no way is seen": APART, "data in code where no way is seen": APART_DATA,
          "a call that is called again": TWICE,
          "FP overwritten": FP, "what is gone is moved": GONE, "CFI behind a call that comes back": SAID_AGAIN,
-         "a call of a debugger": DEBUGGED,
+         "a landing pad behind a call that comes back by its code": PAD, "a call of a debugger": DEBUGGED,
+         "a pair stored with tags": TAGGED,
          "a row begins where the CFA goes wrong": RESTORE}
 
 
@@ -1309,6 +1346,22 @@ def popping(cpu, num):
     for i in range(num):
         text += "\n.type g%d, %%function\ng%d: %s\n%s" % (i, i, body.format("g%d" % (i + 1)), end)
     alone(cpu, "%s\n.type g%d, %%function\ng%d: %s" % (text, num, num, end))
+
+
+# A function of empty CFI, to which start-up code jumps that nobody has called: it has the rows of a called function.
+STARTED = {**EMPTY,
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\ncall leaf => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\ncall leaf => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0
+        ret => r4+4 [cfa-4] r5+0""",
+}
+JUMP = {"x86_64": "jmp", "i386": "jmp", "riscv64": "j", "riscv32": "j", "s390x": "jg"}
+
+
+def started(cpu, text):
+    return check(cpu, "started", "%s\n.cfi_endproc\n.type boot, %%function\nboot: %s f\n.type other, %%function\n"
+                 "other: .cfi_startproc\n%s" % (text, JUMP.get(cpu, "b"), RETURN.get(cpu, "ret")),
+                 "--derive", "--entry=boot:start")
 
 
 # CFI that no trace can go on by: SP would go down, as in padding behind a return that it does not know of (glibc's i386
@@ -1770,13 +1823,16 @@ def main():
     for cpu in CPUS:
         text = NOWHERE["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: CFI that leads nowhere" % cpu, nowhere, cpu, text)
+    for cpu in CPUS:
+        text = STARTED["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        test("%s: start-up code jumps to a function of empty CFI" % cpu, started, cpu, text)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
             for body in bodies:
                 test("%s: code alone: a callee takes an argument off the stack, or not: %s" % (
                     cpu, body.replace("\n", "; ")), takes, cpu, body, popped)
     for cpu in POPPING:
-        for num in (1, 3, 12):
+        for num in (1, 3, 12, 40):
             test("%s: code alone: %d callees that pop, each in the next one" % (cpu, num + 1), popping, cpu, num)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
