@@ -399,19 +399,40 @@ static void narrow(struct search *s, sfu_addr each)
         stack->high = low + each;
 }
 
+/* Sets *REST to the part of the image's memory that ADDR lies in. A stack that lies in the same part as the one where
+ * the trace begins, below it, ends before that. */
+static bool find_image_memory(const struct sfu_kernel *k, sfu_addr addr, struct sfu_kernel_stack *rest)
+{
+    struct sfu_stack part;
+
+    if (k->image_memory == NULL || !k->image_memory(NULL, addr, &part))
+        return false;
+    if (addr < k->top && k->top <= part.high)
+        part.high = k->top - 1;
+    rest->low = part.bytes;
+    rest->high = (const uint8_t *)part.bytes + (part.high - part.low);
+    rest->guard = 0;
+    return true;
+}
+
 /* Finds memory of stacks without bounds. It ends where a known stack begins, because a walk from one to the other
  * changes stacks. */
 static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
 {
-    const uint8_t *low = (const uint8_t *)k->rest.low, *high = (const uint8_t *)k->rest.high;
+    struct sfu_kernel_stack rest = k->rest;
+    const uint8_t *low, *high;
 
-    if (fit_of(s->addr, (uintptr_t)low, (uintptr_t)high, k->rest.guard) == OUTSIDE)
+    if (rest.high == NULL && !find_image_memory(k, s->addr, &rest))
+        return false;
+    low = (const uint8_t *)rest.low;
+    high = (const uint8_t *)rest.high;
+    if (fit_of(s->addr, (uintptr_t)low, (uintptr_t)high, rest.guard) == OUTSIDE)
         return false;
     if (s->below > (uintptr_t)low)
         low += s->below - (uintptr_t)low;
     if (s->above < (uintptr_t)high)
         high -= (uintptr_t)high - s->above;
-    (void)look_at(s, low, high, k->rest.guard, IN_GUARD, INSIDE);
+    (void)look_at(s, low, high, rest.guard, IN_GUARD, INSIDE);
     return s->best != OUTSIDE;
 }
 
@@ -565,8 +586,13 @@ void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
 /* Prints the trace from TOP on. TRAP: the trap frame that TOP was saved in, or NULL. */
 static int print_trace(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
+    int code;
+
     k->from = trap;
-    return sfu_panic_print(&k->panic, top);
+    k->top = top->sp;
+    code = sfu_panic_print(&k->panic, top);
+    k->top = 0;
+    return code;
 }
 
 /* Waits for CPU, which is not this one, for as long as the kernel has patience. */
@@ -887,6 +913,17 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
     put_back(&k->panic, &own);
     unmask(masked);
     return traces;
+}
+
+int sfu_kernel_crash(struct sfu_kernel *k, const void *trap, sfu_addr address)
+{
+    struct sfu_registers here = sfu_registers_here();
+    const struct masked masked = mask(k);
+    const int code = trap != NULL ? sfu_kernel_fault(k, trap, address) : sfu_kernel_panic(k, &here);
+
+    (void)sfu_kernel_print_threads(k);
+    unmask(masked);
+    return code;
 }
 
 /* ---- Traces in an array ---------------------------------------------------------------------------------------- */

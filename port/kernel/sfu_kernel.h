@@ -5,27 +5,21 @@
  * sfu.c and sfu_print.c, or sfu_panic.c. You describe everything in one structure, and each member is optional:
  *
  *     static const struct sfu_kernel_stack stacks[] = {
- *         {boot_stack_low, boot_stack_high, 4096, 0},           // a guard page below it
+ *         {boot_stack_low, boot_stack_high, 4096, 0},      // a guard page below it
  *         {irq_stacks, irq_stacks_end, 0, IRQ_STACK_SIZE}, // one for each CPU
  *     };
- *     static struct sfu_kernel_cpu cpus[MAX_CPUS];
- *     static struct sfu_kernel sfu = {
- *         .panic = {.put = console_put, .image = "kernel.elf"},
+ *     SFU_KERNEL(sfu, console_putc(c), MAX_CPUS, cpu_number(), send_nmi(),
  *         .stacks = stacks, .num_stacks = 2,
- *         .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp), // and the link register, on other CPUs than x86
- *         .cpus = cpus, .num_cpus = MAX_CPUS, .cpu_number = cpu_number, .stop_others = send_nmi,
- *         .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .array = tasks, .num = MAX_TASKS,
- *                     .stack_size = 8192, .state = state_of},
+ *         .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .stack_size = 8192, .array = tasks,
+ *                     .num = MAX_TASKS, .state = state_of},
  *         .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, rbp),
- *     };
+ *         .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp)); // and the link register, on other CPUs than x86
  *
- *     sfu_kernel_init(&sfu, sframe_start, sframe_end); // at boot
+ *     sfu_kernel_start(&sfu); // at boot, if sfu-link has linked the kernel; else sfu_kernel_init
  *
- *     sfu_kernel_panic(&sfu, NULL); // in panic()
- *
- *     sfu_kernel_fault(&sfu, trap, cr2); // in the handler of a fault
+ *     sfu_kernel_crash(&sfu, NULL, 0);   // in panic()
+ *     sfu_kernel_crash(&sfu, trap, cr2); // in the handler of a fault
  *     sfu_kernel_stop(&sfu, trap);       // in the handler of the NMI that send_nmi sends
- *     sfu_kernel_print_threads(&sfu);    // if you want them
  *
  * prints the trace of this CPU, then those of the other CPUs, each after a line:
  *
@@ -178,9 +172,19 @@ struct sfu_kernel_states {
  * offset: SFU_KERNEL_THREADS sets all but next. SFU_KERNEL_NOT_SAVED says that there is no such member. The pointers
  * of a list are followed in a panic: if one of them was overwritten, that may fault. */
 struct sfu_kernel_threads {
+    uint32_t size;     /* of a thread's structure */
+    int16_t stack_low; /* of the pointer to the lowest byte of the stack: SFU_KERNEL_POINTER */
+    int16_t sp;        /* of the SP as the context switch saved it */
+    /* Not set: a thread has no name, or no number, and threads are counted. SFU_KERNEL_FIRST: the offset is 0. */
+    int16_t name;        /* of the name, which is a text in the structure */
+    int16_t number;      /* of an int that is not negative: the thread's number */
+    uint32_t stack_size; /* of each stack, in bytes */
+    /* The stack is a part of the thread's structure, or the structure lies at the low end of the stack. Then stack_low
+     * is the offset of the stack's lowest byte, or 0. */
+    bool stack_inside;
+    uint32_t guard;    /* bytes below each stack, as in struct sfu_kernel_stack */
     const void *array; /* the first thread of an array, or the first pointer to one; or NULL */
     uint32_t num;      /* of threads or pointers in it */
-    uint32_t size;     /* of a thread's structure */
     bool pointers;     /* the array has pointers to threads; NULL: no thread */
     /* Where the pointer to the first thread of a list is; or NULL. A list ends with NULL, or leads back to the first
      * thread or to the list's head, where this pointer is. */
@@ -189,24 +193,14 @@ struct sfu_kernel_threads {
     /* Offset of the list node in a thread's structure: what the pointers of the list point to. 0: they point to the
      * start of the structure. */
     uint16_t node;
-    int16_t stack_low;      /* of the pointer to the lowest byte of the stack: SFU_KERNEL_POINTER */
-    uint32_t stack_size;    /* of each stack, in bytes */
     uint16_t stack_size_at; /* of a size_t with the size of the thread's stack, if sizes differ; or 0 */
-    int16_t sp;             /* of the SP as the context switch saved it */
     /* The context switch saves registers in the thread's structure, not on its stack. Then sp above is the offset of
      * the first saved register, and sfu_kernel.switched counts from there. */
     bool registers_inside;
-    /* Not set: a thread has no name, or no number, and threads are counted. SFU_KERNEL_FIRST: the offset is 0. */
-    int16_t name;         /* of the name, which is a text in the structure */
-    bool name_is_pointer; /* or a pointer to a text */
-    int16_t number;       /* of an int that is not negative: the thread's number */
+    bool name_is_pointer; /* name is the offset of a pointer to a text */
     /* A function that returns what THREAD does. If the pointer is NULL, states says it. */
     enum sfu_kernel_state (*state)(const void *thread);
-    uint32_t guard;                  /* bytes below each stack, as in struct sfu_kernel_stack */
     struct sfu_kernel_states states; /* its size is 0: all threads wait */
-    /* The stack is a part of the thread's structure, or the structure lies at the low end of the stack. Then stack_low
-     * is the offset of the stack's lowest byte, or 0. */
-    bool stack_inside;
 };
 
 /* offsetof(TYPE, MEMBER) of a member that is a pointer, for stack_low. It does not compile if MEMBER is an array: for a
@@ -219,17 +213,18 @@ struct sfu_kernel_threads {
                0 * (int)sizeof(char[sizeof(((type *)0)->member) > sizeof(void *) ? 1 : -1])))
 
 /* The members of struct sfu_kernel_threads that name members of a thread's structure, which is of TYPE: pointer to the
- * stack, saved SP, name (a text in the structure), number. In C, which has designators:
- *     .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .array = tasks, .num = 8, .stack_size = 8192}
+ * stack, saved SP, name (a text in the structure), number. C++ wants the members in their order, so that these come
+ * first:
+ *     .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .stack_size = 8192, .array = tasks, .num = 8}
  */
 #define SFU_KERNEL_THREADS(type, stack, saved_sp, text, id)                                                        \
     .size = sizeof(type), .stack_low = SFU_KERNEL_POINTER(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),       \
     .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id)
 /* The same if the stack is an array in the structure: STACK, which says how large it is. */
 #define SFU_KERNEL_THREADS_INSIDE(type, stack, saved_sp, text, id)                                                 \
-    .size = sizeof(type), .stack_low = SFU_KERNEL_ARRAY(type, stack), .stack_size = sizeof(((type *)0)->stack),    \
-    .sp = SFU_KERNEL_AT(type, saved_sp), .name = SFU_KERNEL_NAMED(type, text),                                     \
-    .number = SFU_KERNEL_NAMED(type, id), .stack_inside = true
+    .size = sizeof(type), .stack_low = SFU_KERNEL_ARRAY(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),         \
+    .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id),                                    \
+    .stack_size = sizeof(((type *)0)->stack), .stack_inside = true
 #define SFU_KERNEL_NAMED(type, member)                                                                             \
     (offsetof(type, member) != 0 ? SFU_KERNEL_AT(type, member) : SFU_KERNEL_FIRST)
 
@@ -253,6 +248,9 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
+    /* Where rest is not set: a function that finds the part of the image's memory that an address lies in, which counts
+     * as rest. Its CTX is NULL. sfu_kernel_start sets it; NULL: there is none. */
+    sfu_find_stack_fn image_memory;
     /* What is mapped of the image, if the end of the tables may be wrong: in EFI applications the linker sets it, and
      * objcopy may leave the tables out. Outside of it sfu_kernel_init reads nothing, and returns SFU_E_EMPTY. Not set:
      * the tables are where the linker has put them. */
@@ -298,6 +296,7 @@ struct sfu_kernel {
 
     /* sfu_kernel's own */
     uint32_t owner;     /* number of the CPU that prints, plus 1; 0: none */
+    sfu_addr top;       /* the SP where the trace being printed begins; 0: none is */
     const void *from;   /* trap frame that the trace being printed begins at, by its address; NULL: none */
     sfu_addr saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
     const void *thread; /* cursor of the thread whose trace is being printed; NULL: it is a CPU's */
@@ -305,18 +304,59 @@ struct sfu_kernel {
     bool masking;                           /* a CPU is about to keep interrupts away */
 };
 
+#ifdef SFU_NO_CYCLES
+#define SFU_KERNEL_CYCLES NULL
+#else
+#define SFU_KERNEL_CYCLES sfu_print_cycles /* sfu_cycles.h */
+#endif
+
+/* Defines struct sfu_kernel NAME, and the callbacks that it needs, in a file that includes sfu_sizes.h and sfu_cycles.h
+ * as well (sfu_panic.h and `make dist`'s sfu_kernel.h have both). PUT prints the character c and must not take a lock;
+ * NUMBER is the number of the CPU that executes it, below MAX_CPUS; STOP sends all other CPUs an NMI or an interrupt.
+ * The rest are members of struct sfu_kernel with their values, in C++ in the order of the structure; no member of those
+ * that NAME gets here: panic, cpus, num_cpus, cpu_number and stop_others. Traces have sizes of frames, name a stack
+ * that has overflowed, and show recursion in one line. */
+#define SFU_KERNEL(name, put_c, max_cpus, number, stop, ...)                                                       \
+    static void name##_put(void *ctx, char c)                                                                      \
+    {                                                                                                              \
+        (void)ctx;                                                                                                 \
+        put_c;                                                                                                     \
+    }                                                                                                              \
+    static unsigned name##_number(void *ctx)                                                                       \
+    {                                                                                                              \
+        (void)ctx;                                                                                                 \
+        return (unsigned)(number);                                                                                 \
+    }                                                                                                              \
+    static void name##_stop(void *ctx)                                                                             \
+    {                                                                                                              \
+        (void)ctx;                                                                                                 \
+        stop;                                                                                                      \
+    }                                                                                                              \
+    static struct sfu_kernel_cpu name##_cpus[max_cpus];                                                            \
+    struct sfu_kernel name = {.panic = {.put = name##_put,                                                         \
+                                        .cycles = SFU_KERNEL_CYCLES,                                               \
+                                        .sizes = sfu_print_size,                                                   \
+                                        .before = sfu_print_overflow},                                             \
+                              __VA_ARGS__,                                                                         \
+                              .cpus = name##_cpus,                                                                 \
+                              .num_cpus = (max_cpus),                                                              \
+                              .cpu_number = name##_number,                                                         \
+                              .stop_others = name##_stop}
+
 /* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
  * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set after this call. */
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
 
 #ifdef SFU_START_H
 /* The same by the tables that sfu-link has made; KERNEL->panic gets what sfu_panic_share (sfu_start.h) gives: traces
- * have names. If the image moves itself later, call it again. */
+ * have names. A stack that is not described may lie in the image's memory: KERNEL->image_memory. If the image moves
+ * itself later, call it again. */
 static inline int sfu_kernel_start(struct sfu_kernel *kernel)
 {
     int code;
     const struct sfu_section *made = sfu_panic_share(&kernel->panic, &code);
 
+    kernel->image_memory = sfu_panic_printer()->own.find_stack;
     return made->bytes == NULL ? code : sfu_kernel_init(kernel, made->bytes, made->bytes + (size_t)made->size);
 }
 #endif
@@ -345,6 +385,10 @@ int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *t
  * prints, each CPU that calls it waits: if your own flag makes handlers call it, set the flag with interrupts off, or a
  * tick that comes before sfu_kernel_panic stops the CPU that was about to print. */
 void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap);
+
+/* All of it in one call: sfu_kernel_fault if TRAP is not NULL, else sfu_kernel_panic from here on, whose first frame is
+ * that of sfu_kernel_crash; and then sfu_kernel_print_threads. ADDRESS: as in sfu_kernel_fault. */
+int sfu_kernel_crash(struct sfu_kernel *kernel, const void *trap, sfu_addr address);
 
 /* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces
  * those were. Interrupts are kept away from this CPU meanwhile. A CPU that has not stopped may run a thread all the

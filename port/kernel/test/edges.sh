@@ -31,9 +31,8 @@ offset() {
 #include "sfu_kernel.h"
 struct task { int id; $2; };
 extern const struct sfu_kernel_threads threads;
-const struct sfu_kernel_threads threads = {NULL, 0, 0, false, NULL, 0, 0, $3,
-                                           4096, 0, 0, false, 0, false, 0, NULL, 0,
-                                           {0, 0, 0, 0, 0}, false};
+const struct sfu_kernel_threads threads = {0, $3, 0, 0, 0, 4096, false, 0, NULL, 0, false,
+                                           NULL, 0, 0, 0, false, false, NULL, {0, 0, 0, 0, 0}};
 END
 }
 # takes COMPILER MACRO GOOD BAD: MACRO(struct task, stack) compiles with the member GOOD, and not with BAD.
@@ -55,4 +54,46 @@ for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' '
     takes "$compiler" SFU_KERNEL_POINTER 'char *stack' 'char stack[4096]'
     takes "$compiler" SFU_KERNEL_ARRAY 'char stack[4096]' 'char *stack'
     takes "$compiler" SFU_KERNEL_AT 'char other[32763], stack' 'char other[32764], stack'
+done
+
+# described COMPILER: compiles SFU_KERNEL and all macros of descriptions, in the order that C++ wants, without a
+# warning. C++ before C++20 has no designators, but gcc and clang take them.
+described() {
+    name="SFU_KERNEL: $1"
+    case $name in *"${T:-}"*) ;; *) return ;; esac
+    if $1 -ffreestanding -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Werror -I. -Iarch \
+        -Iport/print -Iport/kernel -c -o "$out/described.o" - 2>"$out/described.log" <<'END'; then
+#include "sfu_cycles.h"
+#include "sfu_kernel.h"
+#include "sfu_sizes.h"
+enum { MAX_CPUS = 4, MAX_TASKS = 8, TASK_WAITS = 2, TASK_RUNS = 1 };
+struct trap { uintptr_t fp, lr, pc, sp; };
+struct switch_frame { uintptr_t fp, ra; };
+struct task { int state; int id; char name[16]; void *stack; uintptr_t sp; };
+struct whole { int state; int id; char name[16]; char stack[4096]; uintptr_t sp; };
+extern struct task tasks[MAX_TASKS];
+extern struct whole wholes[MAX_TASKS];
+extern struct sfu_kernel sfu, inside;
+void console_putc(int c);
+int cpu_number(void);
+void send_nmi(void);
+SFU_KERNEL(sfu, console_putc(c), MAX_CPUS, cpu_number(), send_nmi(),
+           .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .stack_size = 4096, .guard = 4096,
+                       .array = tasks, .num = MAX_TASKS,
+                       .states = SFU_KERNEL_STATES(struct task, state, 1u << TASK_WAITS, 1u << TASK_RUNS)},
+           .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp),
+           .trap = SFU_KERNEL_TRAP(struct trap, pc, sp, fp, lr));
+SFU_KERNEL(inside, console_putc(c), 1, 0, (void)0,
+           .threads = {SFU_KERNEL_THREADS_INSIDE(struct whole, stack, sp, name, id), .array = wholes, .num = MAX_TASKS},
+           .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp),
+           .trap = SFU_KERNEL_TRAP(struct trap, pc, sp, fp, lr));
+END
+        echo "ok $name"
+    else
+        echo "not ok $name: $(head -n 1 "$out/described.log")"
+    fi
+}
+for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++20 -xc++' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' \
+    'clang++ -std=c++20 -xc++' 'clang++ -std=c++11 -Wno-c++20-designator -xc++' 'riscv64-linux-gnu-gcc -std=c99 -xc'; do
+    described "$compiler"
 done

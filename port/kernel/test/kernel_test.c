@@ -13,7 +13,9 @@
 #include <pthread.h>
 
 #include "sfu_arch.h"
+#include "sfu_cycles.h"
 #include "sfu_kernel.h"
+#include "sfu_sizes.h"
 #include "test/lib/check.h"
 
 enum { NOT_SAVED = SFU_KERNEL_NOT_SAVED };
@@ -1022,6 +1024,87 @@ static void check_cpus(uint32_t patience)
                      SFU_E_NOT_CODE); /* again on this CPU: a fault behind the panic */
 }
 
+/* ---- SFU_KERNEL, and what sfu_kernel_start adds ---- */
+
+static uint8_t image[512];
+
+static bool find_image(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+{
+    assert_null(ctx);
+    *stack = (struct sfu_stack){.bytes = image, .low = at(image), .high = at(image) + sizeof image};
+    return addr >= stack->low && addr <= stack->high;
+}
+
+/* The image's memory is looked at last, without the stacks in it, and where rest is set not at all. On the stack that
+ * a trace begins on it ends there, for what lies below. */
+static void test_image_memory(void **state)
+{
+    struct sfu_stack stack;
+
+    (void)state;
+    assert_false(find(at(image + 300), &stack));
+    kernel.image_memory = find_image;
+    stacks[0] = (struct sfu_kernel_stack){image + 128, image + 256, 0, 0};
+    assert_true(find(at(image + 300), &stack) && stack.low == at(image + 256) && stack.high == at(image + 512));
+    assert_ptr_equal(stack.bytes, image + 256);
+    assert_true(find(at(image + 200), &stack) && stack.low == at(image + 128) && stack.high == at(image + 256));
+    assert_true(find(at(image), &stack) && stack.low == at(image) && stack.high == at(image + 128));
+    assert_false(find(at(image) - 1, &stack) || find(at(image + 513), &stack));
+    kernel.top = at(image + 400);
+    assert_true(find(at(image + 300), &stack) && stack.low == at(image + 256) && stack.high == at(image + 399));
+    assert_true(find(at(image + 400), &stack) && stack.high == at(image + 512));
+    kernel.top = at(image + 512);
+    assert_true(find(at(image + 300), &stack) && stack.high == at(image + 511));
+    kernel.top = at(image + 513);
+    assert_true(find(at(image + 300), &stack) && stack.high == at(image + 512));
+    kernel.rest = (struct sfu_kernel_stack){image + 320, image + 330, 0, 0};
+    assert_false(find(at(image + 300), &stack));
+    assert_true(find(at(image + 325), &stack) && stack.low == at(image + 320) && stack.high == at(image + 330));
+}
+
+static unsigned number_of_cpu, stopped_others;
+static sfu_addr first_top;
+extern struct sfu_kernel defined;
+
+static void put_defined(char c)
+{
+    if (length == 0)
+        first_top = defined.top;
+    put(NULL, c);
+}
+
+SFU_KERNEL(defined, put_defined(c), 3, number_of_cpu, stopped_others++, .stacks = stacks, .num_stacks = 1,
+           .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .stack_size = sizeof low,
+                       .array = tasks, .num = 4, .state = state_of},
+           .switched = {8, NOT_SAVED, 0, NOT_SAVED, 16}, .trap = SFU_KERNEL_TRAP(struct trap, rip, rsp, rbp));
+
+/* One call prints this CPU, says of the two others that they do not stop, and prints the threads: from the trap frame
+ * if there is one, else from the call. */
+static void test_defined(void **state)
+{
+    const struct trap trap = {.rip = 0x1234, .rsp = at(high + 8), .rbp = 7};
+    static const char others[] = "\nCPU 0 has not stopped\nCPU 2 has not stopped\ntrace of 2 wai:\n#0  ";
+
+    (void)state;
+    describe();
+    stacks[0] = (struct sfu_kernel_stack){high, high + 64, 0, 0};
+    assert_ptr_equal(defined.panic.sizes, sfu_print_size);
+    assert_ptr_equal(defined.panic.before, sfu_print_overflow);
+    assert_ptr_equal(defined.panic.cycles, sfu_print_cycles);
+    number_of_cpu = 1;
+    defined.patience = 1;
+    assert_int_equal(sfu_kernel_init(&defined, table, table + sizeof table), SFU_OK);
+    assert_int_equal(sfu_kernel_crash(&defined, &trap, 0), SFU_E_NOT_CODE);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000001234\n"), output);
+    assert_non_null(strstr(output, others));
+    assert_int_equal(stopped_others, 1);
+    assert_true(first_top == trap.rsp && defined.top == 0);
+    length = 0;
+    assert_int_not_equal(sfu_kernel_crash(&defined, NULL, 0), SFU_OK);
+    assert_null(strstr(output, "0x0000000000001234\n"));
+    assert_non_null(strstr(output, others));
+}
+
 static void test_cpus(void **state)
 {
     check_cpus(1);
@@ -1606,6 +1689,8 @@ int main(void)
         cmocka_unit_test_setup(test_layout, reset),
         cmocka_unit_test_setup(test_panic_at_guessed, reset),
         cmocka_unit_test_setup(test_backtrace, reset),
+        cmocka_unit_test_setup(test_image_memory, reset),
+        cmocka_unit_test_setup(test_defined, reset),
         cmocka_unit_test_setup(test_cpus, reset),
         cmocka_unit_test_setup(test_other_cpus, reset),
         cmocka_unit_test_setup(test_rest, reset),

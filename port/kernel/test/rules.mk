@@ -17,7 +17,8 @@ suite-kernel-alone:
 	@mkdir -p $(KERNEL_PORT)
 	@test/run.sh kernel-alone port/kernel/test/edges.sh $(KERNEL_PORT)
 
-KERNEL_PORT_TESTED := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c
+KERNEL_PORT_TESTED := sfu.c port/print/sfu_print.c port/print/sfu_cycles.c port/print/sfu_sizes.c \
+    port/kernel/sfu_kernel.c
 $(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) $(CHECK_C) $(CHECK_C:.c=.h) sfu.h \
     $(wildcard port/print/*.h port/kernel/*.h)
 	@test/tools/toolchain/install.sh core
