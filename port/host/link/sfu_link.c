@@ -551,12 +551,6 @@ static void each_item(const char *json, const char *name, const char *key, item_
     }
 }
 
-/* An item_fn. */
-static void note_reason(void *ctx, const char *name, const char *value)
-{
-    add_reason(ctx, name, value, string_size(value));
-}
-
 struct range {
     uint64_t start, end;
 };
@@ -575,6 +569,10 @@ struct heard {
     size_t num_addrs;
     struct range *foreign; /* code of other modes, which the messages of sfu-gen list */
     size_t num_foreign;
+    const struct saved *saved;
+    uint16_t machine;      /* of the image */
+    struct piece *crossed; /* entries whose calls the hook of sfu_start.c crosses */
+    size_t num_crossed;
     struct reasons *all;
 };
 
@@ -584,6 +582,55 @@ static int by_name(const void *a, const void *b)
     const int order = memcmp(x->text, y->text, x->size < y->size ? x->size : y->size);
 
     return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/* Whether it keeps the interrupted PC, by which the hook of sfu_start.c crosses an entry: struct sfu_link_saved. */
+static bool is_saved_pc(const struct saved_register *saved, uint16_t machine)
+{
+    switch (machine) {
+    case EM_386:
+        return saved->reg == 8;
+    case EM_ARM:
+        return saved->reg == 15;
+    case EM_RISCV:
+        return saved->reg == 64 || saved->reg == 65;
+    default:
+        return false;
+    }
+}
+
+/* An item_fn: a function in which code has no rows. */
+static void note_crossed(void *ctx, const char *name, const char *value)
+{
+    struct heard *heard = ctx;
+    const uint64_t start = strtoull(value, NULL, 0), end = start + number_of(value, "\"bytes\": ");
+    size_t i;
+
+    for (i = 0; i < heard->saved->num; i++) {
+        const struct saved_register *saved = &heard->saved->list[i];
+
+        if (!is_saved_pc(saved, heard->machine) || saved->start >= end || saved->start + saved->size <= start)
+            continue;
+        heard->crossed = grow(heard->crossed, heard->num_crossed, sizeof *heard->crossed);
+        heard->crossed[heard->num_crossed++] = (struct piece){name, string_size(name)};
+        return;
+    }
+}
+
+/* An item_fn. */
+static void note_reason(void *ctx, const char *name, const char *value)
+{
+    static const char crossed[] = "sfu_panic_here and sfu_panic_trap cross its calls without rows; "
+                                  "for sfu_kernel_start, set entries";
+    const struct heard *heard = ctx;
+    size_t i = 0;
+
+    while (i < heard->num_crossed && !same_string(heard->crossed[i].text, name))
+        i++;
+    if (i < heard->num_crossed)
+        add_reason(heard->all, name, crossed, sizeof crossed - 1);
+    else
+        add_reason(heard->all, name, value, string_size(value));
 }
 
 static void add_explained(struct heard *heard, const char *name, size_t size)
@@ -684,12 +731,15 @@ static void note_unreached(void *ctx, const char *name, const char *value)
 }
 
 /* Finds out why functions have code without rows. */
-static void find_reasons(const struct said *said, struct reasons *all)
+static void find_reasons(const struct said *said, uint16_t machine, struct reasons *all)
 {
-    struct heard heard = {NULL, 0, NULL, 0, NULL, 0, all};
+    struct saved saved;
+    struct heard heard = {.saved = &saved, .machine = machine, .all = all};
 
-    each_item(said->out, "\"entries\": [", "\"reason\": \"", note_reason, all);
-    each_item(said->out, "\"findings\": [", "\"what\": \"", note_reason, all);
+    fill_read_saved(said->out, &saved);
+    each_item(said->out, "\"without\": [", "\"pc\": \"", note_crossed, &heard);
+    each_item(said->out, "\"entries\": [", "\"reason\": \"", note_reason, &heard);
+    each_item(said->out, "\"findings\": [", "\"what\": \"", note_reason, &heard);
     each_item(said->out, "\"entries\": [", "\"pc\": \"", note_explained, &heard);
     each_item(said->out, "\"findings\": [", "\"pc\": \"", note_explained, &heard);
     note_messages(&heard, said->err);
@@ -702,6 +752,8 @@ static void find_reasons(const struct said *said, struct reasons *all)
     free(heard.explained);
     free(heard.addrs);
     free(heard.foreign);
+    free(heard.crossed);
+    free(saved.list);
 }
 
 /* Says who has the reason R. */
@@ -718,13 +770,13 @@ static void say_reason(const struct reason *r)
 }
 
 /* Says why functions have code without rows, a line for each reason: the first ones, and with -v all. */
-static void say_reasons(const struct said *said)
+static void say_reasons(const struct said *said, uint16_t machine)
 {
     enum { MAX_REASONS = 4 };
     struct reasons all = {NULL, 0};
     size_t i;
 
-    find_reasons(said, &all);
+    find_reasons(said, machine, &all);
     for (i = 0; i < all.num && (i < MAX_REASONS || options.verbose); i++)
         say_reason(&all.list[i]);
     if (i < all.num)
@@ -732,7 +784,7 @@ static void say_reasons(const struct said *said)
     free(all.list);
 }
 
-static void say_summary(const struct said *said, const struct needs *needs)
+static void say_summary(const struct image *image, const struct said *said, const struct needs *needs)
 {
     const char *json = said->out;
     const uint64_t code = number_of(json, "\"code_bytes\": "), described = number_of(json, "\"described_bytes\": ");
@@ -747,7 +799,7 @@ static void say_summary(const struct said *said, const struct needs *needs)
     fprintf(stderr, ", %u link%s", job.links, job.links == 1 ? "" : "s");
     say_without(json);
     fputc('\n', stderr);
-    say_reasons(said);
+    say_reasons(said, image->header.e_machine);
 }
 
 /* The tables that sfu-gen has written into their file. */
@@ -906,7 +958,7 @@ static bool make_own(struct image *image, struct needs *needs)
     }
     print_said(&last.said);
     fill(image, needs, last.tables, last.size);
-    say_summary(&last.said, needs);
+    say_summary(image, &last.said, needs);
     return true;
 }
 
@@ -929,7 +981,7 @@ static bool make_in_script(struct image *image, struct needs *needs)
         fill(image, needs, NULL, 0);
     run_gen(more, 1, &json);
     print_said(&json);
-    say_summary(&json, needs);
+    say_summary(image, &json, needs);
     said_free(&json);
     return true;
 }

@@ -263,6 +263,40 @@ why() {
 }
 test "code without rows, with the reason" why
 
+# An entry of 32-bit x86 that the printer's own hook crosses has no rows, which costs nothing: another entry's reason
+# stays its own.
+cat >crossed.s <<'END'
+    .text
+    .type handle, @function
+handle:
+    ltr %ax
+    ret
+    .size handle, . - handle
+crossed:
+    pushal
+    xor %ebp, %ebp
+    call handle
+    popal
+    iret
+lost:
+    pushal
+    mov %esp, %ebx
+    mov $0x9000, %esp
+    call handle
+    mov %ebx, %esp
+    popal
+    iret
+END
+gcc "${plain[@]}" -m32 -fno-pie -c own.c -o own-i386.o && gcc -m32 -c crossed.s &&
+    gcc "${plain[@]}" -m32 -fno-pie -c dist/sfu_panic.c -o panic-i386.o || exit 1
+crossed() {
+    "$link" ld -m elf_i386 -T own.ld own-i386.o panic-i386.o crossed.o -o crossed.elf 2>crossed.log &&
+        grep -q '^sfu-link: crossed.elf: some code of crossed has no rows: sfu_panic_here .* cross' crossed.log &&
+        grep -q '^sfu-link: crossed.elf: some code of .*lost has no rows: ' crossed.log &&
+        ! grep -q 'lost has no rows: sfu_panic_here' crossed.log
+}
+test "code without rows that the printer crosses" crossed
+
 # Code without a symbol is named by its address, and how far it is behind the symbol before it.
 cat >unnamed.s <<'END'
     .text
