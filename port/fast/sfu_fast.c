@@ -87,13 +87,18 @@ enum {
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
-/* The cache. An entry has a tag and, below it, what it says. Below FROM_RECORD that is a rule in short: the CFA's
- * offset in words and, above WORDS_BITS, the number of all else. From FROM_RECORD on it is a frame record's rule: the
- * CFA's offset from the record in words. From NUMBERED on it is, counted from there, the number of a rule. */
+/* The cache. An entry has a tag and, below it, what it says. Below LARGE that is a rule in short: the CFA's offset in
+ * words and, above WORDS_BITS, the number of all else. From LARGE on it is the same of a large frame: by how many pairs
+ * of words the CFA's offset is above LARGE_CFA and, above PAIRS_BITS, the number of all else, counted from LARGE. From
+ * FROM_RECORD on it is a frame record's rule: the CFA's offset from the record in words. From NUMBERED on it is,
+ * counted from there, the number of a rule. */
 enum {
-    TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
-    SHORT_WORDS = (1 << WORDS_BITS) - 1,
-    FROM_RECORD = SFU_FAST_KINDS << WORDS_BITS, NUMBERED = FROM_RECORD + SHORT_WORDS + 1,
+    TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8, PAIRS_BITS = 9,
+    SHORT_WORDS = (1 << WORDS_BITS) - 1, LARGE_PAIRS = (1 << PAIRS_BITS) - 1,
+    LARGE_CFA = 8 * (SHORT_WORDS + 1), LARGEST_CFA = LARGE_CFA + 16 * LARGE_PAIRS,
+    ALL_KINDS = SFU_FAST_KINDS + SFU_FAST_LARGE_KINDS,
+    LARGE = SFU_FAST_KINDS << WORDS_BITS, /* a multiple of LARGE_PAIRS + 1 */
+    FROM_RECORD = LARGE + (SFU_FAST_LARGE_KINDS << PAIRS_BITS), NUMBERED = FROM_RECORD + SHORT_WORDS + 1,
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
     WAY_BITS = 3, WAYS = 1 << WAY_BITS, /* saying names each */
@@ -643,13 +648,19 @@ INLINE bool is_empty(uint32_t entry)
 /* Whether an entry that SAYS this has a rule in short. */
 INLINE bool is_short(uint32_t says)
 {
+    return says < LARGE;
+}
+
+/* Whether it has that of a large frame, if it has none in short. */
+INLINE bool is_large(uint32_t says)
+{
     return says < FROM_RECORD;
 }
 
-/* Whether it has the rule of a frame record. */
+/* Whether it has the rule of a frame record, if it has neither. */
 INLINE bool is_of_record(uint32_t says)
 {
-    return HAS_RECORD && says >= FROM_RECORD && says < NUMBERED;
+    return HAS_RECORD && says < NUMBERED;
 }
 
 /* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
@@ -783,24 +794,32 @@ INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc)
     return (pc & ~(fast->reach - 1)) + 1;
 }
 
+/* The low end, + 1, of the region with NUMBER; 0: there is none. */
+INLINE uint64_t region_at(const struct sfu_fast *fast, unsigned number)
+{
+    return __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
+}
+
+/* The first of the places in REGIONS of the region whose low end is in front of BEHIND. */
+INLINE unsigned first_number(uint64_t behind)
+{
+    return (unsigned)(behind * MIX >> (64 - REGION_BITS));
+}
+
 /* Sets *NUMBER to that of the region whose low end is in front of BEHIND, or that it would get: where it stands in
  * REGIONS, of which none is ever taken out. SFU_FAST_REGIONS: it has none, and none is left. Returns whether it has
  * one. */
-INLINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsigned *number)
+OUT_OF_LINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsigned *number)
 {
-    const unsigned first = (unsigned)(behind * MIX >> (64 - REGION_BITS));
+    const unsigned first = first_number(behind);
     unsigned i;
 
     for (i = 0; i < SFU_FAST_REGIONS; i++) {
-        uint64_t there;
+        const uint64_t there = region_at(fast, first ^ i);
 
-        *number = (first + i) % SFU_FAST_REGIONS;
-        there = __atomic_load_n(&fast->regions[*number], __ATOMIC_RELAXED);
-        if (LIKELY(there == behind))
-            return true;
-        KEEP_BRANCH;
-        if (there == 0)
-            return false;
+        *number = first ^ i;
+        if (there == behind || there == 0)
+            return there != 0;
     }
     *number = SFU_FAST_REGIONS;
     return false;
@@ -824,14 +843,19 @@ INLINE bool enter_first(struct trace *v)
     return true;
 }
 
-/* Makes the region of PC the trace's other one. Returns false if it has no number. */
-INLINE bool enter_region(struct trace *v, uint64_t pc)
+/* Makes *REGION, and the trace's other one, the region of PC. Returns false if it has no number. */
+INLINE bool enter_region(struct trace *v, uint64_t pc, struct region *region)
 {
     const uint64_t behind = behind_low(v->fast, pc);
-    unsigned number;
+    /* most are at one of their first two places, and the CPU cannot foresee which */
+    unsigned number = first_number(behind);
 
-    if (!find_region(v->fast, behind, &number) || (UNLIKELY(v->reach == 0) && !enter_first(v)))
+    number ^= region_at(v->fast, number) != behind;
+    if (UNLIKELY(region_at(v->fast, number) != behind) && !find_region(v->fast, behind, &number))
         return false;
+    if (UNLIKELY(v->reach == 0) && !enter_first(v))
+        return false;
+    set_region(region, behind, v->region.behind, number);
     set_region(&v->other, behind, v->region.behind, number);
     return true;
 }
@@ -875,10 +899,11 @@ INLINE bool is_in_region(const struct trace *v, const struct region *region, uin
 OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t pc)
 {
     const uint64_t behind = pc + 1;
+    struct region entered;
 
     if (is_in_region(v, &v->region, behind))
         return &v->region;
-    return is_in_region(v, &v->other, behind) || enter_region(v, pc) ? &v->other : NULL;
+    return is_in_region(v, &v->other, behind) || enter_region(v, pc, &entered) ? &v->other : NULL;
 }
 
 /* The entry that is tried first for the PC in front of BEHIND, which is in a region with TURN. Those of one set differ
@@ -925,6 +950,23 @@ INLINE uint32_t in_short(uint32_t kind, int32_t offset)
     return kind << WORDS_BITS | (uint32_t)offset / 8;
 }
 
+/* The same three of a large frame. Its CFA is a multiple of 16 from LARGE_CFA to LARGEST_CFA above SP: nearly all ABIs
+ * keep SP at a multiple of 16. */
+INLINE uint32_t large_kind_of(uint32_t says)
+{
+    return SFU_FAST_KINDS + ((says - LARGE) >> PAIRS_BITS);
+}
+
+INLINE uint64_t large_cfa_of(uint32_t says)
+{
+    return LARGE_CFA + (uint64_t)(says & LARGE_PAIRS) * 16;
+}
+
+INLINE uint32_t as_large(uint32_t kind, int32_t offset)
+{
+    return LARGE + ((kind - SFU_FAST_KINDS) << PAIRS_BITS | (uint32_t)(offset - LARGE_CFA) / 16);
+}
+
 /* Whether the rule AT is RULE. It becomes that if there is none yet. An assignment might become a call of memcpy. */
 INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule)
 {
@@ -937,7 +979,7 @@ INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *
     return at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp;
 }
 
-/* The same of a kind and of RULE, a simple one whose CFA's offset is at most 8 * SHORT_WORDS: so the RA and FP are not
+/* The same of a kind and of RULE, a simple one whose CFA's offset is at most LARGEST_CFA: so the RA and FP are not
  * further below the CFA, and 16 bits are enough. */
 INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_rule *rule)
 {
@@ -959,18 +1001,31 @@ INLINE bool has_record(const struct sfu_fast_rule *rule)
            rule->ra == 8 - above && above % 8 == 0 && above >= 16 && above <= 8 * SHORT_WORDS;
 }
 
+/* Whether the CFA of RULE is that of a rule in short; or of a large frame. */
+INLINE bool has_short_cfa(const struct sfu_fast_rule *rule)
+{
+    return rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS;
+}
+
+INLINE bool has_large_cfa(const struct sfu_fast_rule *rule)
+{
+    return rule->cfa % 16 == 0 && rule->cfa >= LARGE_CFA && rule->cfa <= LARGEST_CFA;
+}
+
 /* What an entry says of RULE, which is written to a table if it is new; EMPTY if others have its places. */
 INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
 {
     const uint32_t mixed =
         ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp + rule->how) * SPREAD;
     const uint32_t first = (uint32_t)((uint64_t)mixed * (SFU_FAST_RULES - TRIES) >> 32);
+    const bool in_short_form = has_short_cfa(rule);
+    const uint32_t kinds_end = in_short_form ? SFU_FAST_KINDS : ALL_KINDS;
     uint32_t i;
 
-    if (!(rule->how & (COMPLEX | FROM_FP)) && rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS)
-        for (i = 0; i < SFU_FAST_KINDS; i++)
+    if (!(rule->how & (COMPLEX | FROM_FP)) && (in_short_form || has_large_cfa(rule)))
+        for (i = in_short_form ? 0 : SFU_FAST_KINDS; i < kinds_end; i++)
             if (is_kind_or_becomes(&fast->kinds[i], rule))
-                return in_short(i, rule->cfa);
+                return in_short_form ? in_short(i, rule->cfa) : as_large(i, rule->cfa);
     if (has_record(rule))
         return FROM_RECORD + (uint32_t)(rule->cfa - RECORD_AT) / 8;
     for (i = first; i < first + TRIES; i++)
@@ -980,17 +1035,17 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
 }
 
 /* The rule that SAYS names, which is neither EMPTY nor NOT_FOUND. It may be written to *OWN. */
-INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says, struct sfu_fast_rule *own)
+OUT_OF_LINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says,
+                                                struct sfu_fast_rule *own)
 {
     const struct sfu_fast_kind *kind;
     const int32_t above = (int32_t)cfa_of(says);
 
-    if (is_of_record(says))
-        return make_rule(own, above + RECORD_AT, 8 - above, -above, FROM_FP | FP_LOADED);
-    if (!is_short(says))
-        return &fast->rules[says - NUMBERED];
-    kind = &fast->kinds[kind_of(says)];
-    own->cfa = above;
+    if (!is_large(says))
+        return is_of_record(says) ? make_rule(own, above + RECORD_AT, 8 - above, -above, FROM_FP | FP_LOADED)
+                                  : &fast->rules[says - NUMBERED];
+    kind = &fast->kinds[is_short(says) ? kind_of(says) : large_kind_of(says)];
+    own->cfa = is_short(says) ? above : (int32_t)large_cfa_of(says);
     own->ra = kind->ra;
     own->fp = kind->fp;
     own->how = kind->how;
@@ -1118,17 +1173,22 @@ OUT_OF_LINE void exchange(struct sfu_fast *fast, uint64_t first, uint64_t second
 INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, unsigned shift, uint64_t behind)
 {
     struct found found = {0, NOT_FOUND};
+    struct region region; /* what the CPU would wait for in the trace, which has just been written */
     uint64_t place, i;
     uint32_t tag;
 
     if (LIKELY(is_in_region(v, &v->region, behind))) {
         place = place_of(behind, mix, 0, shift);
         tag = tag_of(behind, &v->region);
-    } else if (LIKELY(is_in_region(v, &v->other, behind)) || enter_region(v, behind - 1)) {
-        place = place_of(behind, mix, v->other.turn, shift);
-        tag = tag_of(behind, &v->other);
     } else {
-        return found;
+        if (LIKELY(is_in_region(v, &v->other, behind))) {
+            region.turn = v->other.turn;
+            region.tag = v->other.tag;
+        } else if (!enter_region(v, behind - 1, &region)) {
+            return found;
+        }
+        place = place_of(behind, mix, region.turn, shift);
+        tag = tag_of(behind, &region);
     }
     found = entry_at(cache, place, tag);
     if (LIKELY(is_short(found.says)) || found.says < EMPTY)
@@ -1244,10 +1304,23 @@ INLINE uint64_t anew(uint64_t x)
     return x;
 }
 
-/* The place of the return address, by a rule of KIND whose CFA is WORDS above SP. */
-INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t words, uint64_t sp)
+/* The place of the return address, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP. */
+INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t units, unsigned size, uint64_t sp)
 {
-    return LINK ? sp + words * 8 + extend(kind->ra) : sp + anew(words) * 8 + (uint64_t)FIXED_RA;
+    return LINK ? sp + units * size + extend(kind->ra) : sp + anew(units) * size + (uint64_t)FIXED_RA;
+}
+
+/* Moves AT, and stores the PC at OUT, as move_on does, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP, at
+ * most LARGEST_CFA. Returns false, and changes nothing, if the core must do it. SP is far below 2^64 (suits). */
+INLINE bool apply_kind(const struct trace *v, const struct sfu_fast_kind *kind, uint64_t units, unsigned size,
+                       struct place *at, uint64_t *out)
+{
+    const uint64_t cfa = at->sp + units * size;
+
+    if (UNLIKELY(cfa > at->top))
+        return false;
+    move_on(v, cfa, place_of_ra(kind, units, size, at->sp), kind->fp, kind->how, at, out);
+    return true;
 }
 
 /* The same by RULE, a simple one whose base, SP or FP, is at BASE on the stack. Returns false, and changes nothing, if
@@ -1423,20 +1496,13 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
 
         if (cached)
             found = seek(v, cache, mix, shift, at.behind);
+        /* the CPU need not wait for what the tag says of the entry */
         if (cached && LIKELY(is_short(found.says))) {
-            /* the CPU need not wait for what the tag says of the entry; SP is far below 2^64 (suits) */
-            const uint64_t words = words_of(found.entry), cfa = at.sp + words * 8;
-            const struct sfu_fast_kind *kind = &kinds[kind_of(found.says)];
-
-            applied = cfa <= at.top;
-            if (LIKELY(applied))
-                move_on(v, cfa, place_of_ra(kind, words, at.sp), kind->fp, kind->how, &at, out);
-            else
-                rule = rule_of(v->fast, found.says, &v->own);
+            applied = apply_kind(v, &kinds[kind_of(found.says)], words_of(found.entry), 8, &at, out);
+        } else if (cached && is_large(found.says)) {
+            applied = apply_kind(v, &kinds[large_kind_of(found.says)], large_cfa_of(found.entry), 1, &at, out);
         } else if (cached && is_of_record(found.says)) {
             applied = apply_record(&at, cfa_of(found.entry), out);
-            if (UNLIKELY(!applied))
-                rule = rule_of(v->fast, found.says, &v->own);
         } else {
             rule = !cached                      ? look_up(v, at.behind - 1, &v->own)
                    : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says - NUMBERED]
@@ -1454,7 +1520,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
                 applied = apply(v, rule, rule->how, &at, out);
         }
         if (UNLIKELY(!applied)) {
-            v->last = rule;
+            v->last = rule != NULL ? rule : rule_of(v->fast, found.says, &v->own);
             break;
         }
         out += step;
@@ -1482,7 +1548,7 @@ INLINE bool suits(const struct sfu_stack *stack, uint64_t sp)
     const uint64_t bytes = (uintptr_t)stack->bytes, span = stack->high - stack->low;
 
     return bytes != 0 && sp >= stack->low && sp <= stack->high && span >= 8 && span <= UINT64_MAX / 2 &&
-           bytes <= UINT64_MAX - 8 * SHORT_WORDS - span;
+           bytes <= UINT64_MAX - LARGEST_CFA - span;
 }
 
 /* Reads the walk's stack, unless it is mapped, from its SP on, at most SIZE bytes, into MEMORY. What lies there, lies
@@ -1803,7 +1869,7 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
         fast->cache[i] = EMPTY;
     for (i = 0; i < SFU_FAST_RULES; i++)
         fast->rules[i].how = 0;
-    for (i = 0; i < SFU_FAST_KINDS; i++)
+    for (i = 0; i < ALL_KINDS; i++)
         fast->kinds[i].how = 0;
     for (i = 0; i < SFU_FAST_REGIONS; i++)
         fast->regions[i] = 0;

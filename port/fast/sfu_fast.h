@@ -49,9 +49,10 @@ extern "C" {
 #define SFU_FAST_RULES  255 /* distinct rules that the cache can name, apart from the short rules (next line) */
 /* kinds of short rules. A short rule has CFA = SP + a small offset; a cache entry holds that offset and the number of
  * the kind, which stands for all the rest */
-#define SFU_FAST_KINDS   14
-#define SFU_FAST_REGIONS 32 /* regions of code that it can have entries of */
-#define SFU_FAST_OUTSIDE 16 /* sets of entries that PCs of no function may take, until the sections next change */
+#define SFU_FAST_KINDS       8
+#define SFU_FAST_LARGE_KINDS 3  /* the same of rules for larger frames */
+#define SFU_FAST_REGIONS     32 /* regions of code that it can have entries of */
+#define SFU_FAST_OUTSIDE     16 /* sets of entries that PCs of no function may take, until the sections next change */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
@@ -108,7 +109,7 @@ struct sfu_fast {
     unsigned outside_count;
     uint64_t outside[SFU_FAST_OUTSIDE];         /* places of the entries of PCs that no function has */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
-    struct sfu_fast_kind kinds[SFU_FAST_KINDS]; /* the same */
+    struct sfu_fast_kind kinds[SFU_FAST_KINDS + SFU_FAST_LARGE_KINDS]; /* the same */
 };
 
 /* The sections of FAST, for sfu_target.sections. A trace begins with this. */
@@ -141,7 +142,8 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^10 times as large as
  * the cache: 8 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
  * half of the regions at most, and SFU_FAST_OUTSIDE sets of 8 entries. The cache can hold every rule with CFA = SP + a
- * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds. It can hold that of every frame record
+ * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16
+ * from 2,048 to 10,224 whose other parts are one of SFU_FAST_LARGE_KINDS. It can hold that of every frame record
  * (the caller's FP and, above it, the RA: where FP points, on RISC-V 16 bytes below) whose CFA is up to 2,040 above it.
  * It can also hold SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may
  * run meanwhile. */

@@ -12,6 +12,7 @@
  *   prove_fast_entry     an entry of the cache, at any place, counts for its own PC only: no bound
  *   prove_fast_pc        an entry tells its PC: no bound
  *   prove_fast_short     what an entry says of a rule is that rule: no bound
+ *   prove_fast_large     the same of a large frame: no bound
  * Each begins with any values of what the one before it ends with.
  */
 #include "sfu.c"
@@ -497,7 +498,7 @@ void prove_fast_entry(void)
         PROVE((kept & in_region) == (wanted & in_region) && kept_number == wanted_number,
               "an entry counts for its own place");
         PROVE(found == says, "an entry has the rule");
-        PROVE(cfa_of(entry) == cfa_of(found),
+        PROVE(cfa_of(entry) == cfa_of(found) && large_cfa_of(entry) == large_cfa_of(found),
               "an entry has the CFA's offset in the bits that what it says has it in");
     }
     entry = EMPTY;
@@ -538,10 +539,25 @@ void prove_fast_short(void)
     uint32_t kind = nondet_u8(), says;
 
     ASSUME(kind < SFU_FAST_KINDS && rule.how != 0);
-    ASSUME(rule.cfa > BELOW && rule.cfa % 8 == 0 && rule.cfa <= 8 * SHORT_WORDS); /* make_rule; keep_rule */
+    ASSUME(rule.cfa > BELOW && has_short_cfa(&rule)); /* make_rule */
     says = in_short(kind, rule.cfa);
     PROVE(is_short(says) && says != EMPTY, "an entry can say it");
     PROVE(kind_of(says) == kind && cfa_of(says) == (uint64_t)rule.cfa, "it says the kind and the CFA");
+    if (is_kind_or_becomes(&at, &rule))
+        PROVE(at.ra == rule.ra && at.fp == rule.fp && at.how == rule.how, "all else is in the kind");
+}
+
+/* The same of a large frame. Nothing else says what it says. */
+void prove_fast_large(void)
+{
+    struct sfu_fast_rule rule;
+    struct sfu_fast_kind at;
+    uint32_t kind = nondet_u8(), says;
+
+    ASSUME(kind >= SFU_FAST_KINDS && kind < ALL_KINDS && rule.how != 0 && has_large_cfa(&rule));
+    says = as_large(kind, rule.cfa);
+    PROVE(is_large(says) && !is_short(says), "an entry can say it");
+    PROVE(large_kind_of(says) == kind && large_cfa_of(says) == (uint64_t)rule.cfa, "it says the kind and the CFA");
     if (is_kind_or_becomes(&at, &rule))
         PROVE(at.ra == rule.ra && at.fp == rule.fp && at.how == rule.how, "all else is in the kind");
 }

@@ -1040,6 +1040,149 @@ static void compare_modules(uint64_t distance)
     assert_true(used >= MODULES * SITES * 19 / 20);
 }
 
+/* ---- Large frames ---- */
+
+enum { LARGE_SITES = 480, LARGE_UNIT = 16, LARGE_APART = 64, LARGE_KINDS = 3 };
+
+/* The only row of a function whose caller's SP is STEP above SP, of one of several kinds: FP is saved at one place or
+ * another, or nowhere. On all CPUs the RA is where compilers put it if the frame record is at the upper end of the
+ * frame. */
+static void large_row(struct build *b, int64_t step, unsigned kind)
+{
+    const int64_t cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
+    const int64_t ra = HOST_ABI == SFU_S390X ? -48 : HOST_ABI == SFU_RISCV64 ? -8 : -24;
+
+    if (HOST_ABI == SFU_AMD64 && kind == 0)
+        ROW(b, 0, BASE_SP | WORD4, cfa);
+    else if (HOST_ABI == SFU_AMD64)
+        ROW(b, 0, BASE_SP | WORD4, cfa, -8 - 8 * (int64_t)kind);
+    else if (kind == 0)
+        ROW(b, 0, BASE_SP | WORD4, cfa, ra);
+    else
+        ROW(b, 0, BASE_SP | WORD4, cfa, ra, ra - 8 * (int64_t)kind);
+}
+
+/* Where the RA is from SP. */
+static uint64_t large_slot(uint64_t step)
+{
+    return HOST_ABI == SFU_AMD64     ? step - 8
+           : HOST_ABI == SFU_S390X   ? step + 160 - 48
+           : HOST_ABI == SFU_RISCV64 ? step - 8
+                                     : step - 24;
+}
+
+static uint64_t large_pc(unsigned site)
+{
+    return 0x555555600000 + (uint64_t)CODE + site * (uint64_t)LARGE_APART + 12;
+}
+
+/* A section of functions whose frames have FIRST bytes, and UNIT more each. */
+static void make_large(struct sfu_target *target, int64_t first, int64_t unit, unsigned kinds)
+{
+    memset(&fast, 0, sizeof fast);
+    memset(target, 0, sizeof *target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    for (unsigned i = 0; i < LARGE_SITES; i++) {
+        build_fde(&tables[0].build, CODE + (int64_t)i * LARGE_APART, 32, ADDR1);
+        large_row(&tables[0].build, first + (int64_t)i * unit, i % kinds);
+    }
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    target->sections = sfu_fast_sections(&fast);
+    target->stack = (struct sfu_stack){stacks[0].bytes, STACK, STACK + STACK_SIZE};
+}
+
+/* A trace from each of the functions, whose caller is SITE 0, and whose CFA is ABOVE bytes below the end of the stack,
+ * or behind it. Returns how many steps the core took for them. */
+static uint64_t trace_large(const struct sfu_target *target, int64_t first, int64_t unit, int64_t above)
+{
+    struct stack *s = &stacks[0];
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < LARGE_SITES; i++) {
+        const uint64_t step = (uint64_t)(first + (int64_t)i * unit), below_cfa = HOST_ABI == SFU_S390X ? 160 : 0;
+        const uint64_t sp = STACK_SIZE - (uint64_t)above - step - below_cfa, pc = large_pc(0);
+        struct trace want;
+        uint64_t by_core;
+
+        memset(s, 0, sizeof *s);
+        for (uint64_t at = sp; at + 16 <= STACK_SIZE; at += 8)
+            memcpy(s->bytes + at, &at, 8);
+        if (sp + large_slot(step) + 8 <= STACK_SIZE)
+            memcpy(s->bytes + sp + large_slot(step), &pc, 8);
+        s->top.pc = large_pc(i);
+        s->top.pc_kind = SFU_PC_RETURN;
+        s->top.sp = STACK + sp;
+        s->top.fp = STACK + sp + 8;
+        want.code = core_trace(target, &s->top, 0, want.pcs, 2, &want.count);
+        assert_int_equal(want.count, above >= 0 || HOST_ABI == SFU_S390X ? 2 : 1); /* its SP is below the CFA */
+        applied = 0;
+        assert_true(same(&fast, target, s, 0, 2, &want, &by_core));
+        sum += by_core + applied;
+    }
+    return sum;
+}
+
+/* The same from the low end of a stack that ends so near 2^64 that most CFAs would wrap. Its word cannot be read. */
+static void trace_large_at_top(struct sfu_target *target)
+{
+    struct stack *s = &stacks[0];
+
+    target->stack = (struct sfu_stack){(const void *)(UINTPTR_MAX - 2100), STACK + 1024, STACK + 1024 + 8};
+    s->top.sp = s->top.fp = STACK + 1024;
+    for (unsigned i = 0; i < LARGE_SITES; i++) {
+        struct trace want;
+        uint64_t by_core;
+
+        s->top.pc = large_pc(i);
+        want.code = core_trace(target, &s->top, 0, want.pcs, 2, &want.count);
+        assert_true(same(&fast, target, s, 0, 2, &want, &by_core));
+        assert_int_equal(want.count, 1);
+    }
+}
+
+/* How many rules have a place of their own. */
+static unsigned numbered_rules(void)
+{
+    unsigned used = 0;
+
+    for (unsigned i = 0; i < SFU_FAST_RULES; i++)
+        used += fast.rules[i].how != 0;
+    return used;
+}
+
+/* Frames of every size for which sfu_fast.h promises an entry take no place of a rule; larger ones and others do. */
+static void test_large_frames(void *argument)
+{
+    enum { BELOW_CFA = HOST_ABI == SFU_S390X ? 160 : 0, FIRST = 2048 - BELOW_CFA, LAST = 10224 - BELOW_CFA };
+    const int64_t firsts[] = {FIRST, LAST - LARGE_UNIT * (LARGE_SITES - 1)};
+    struct sfu_target target;
+
+    (void)argument;
+    for (unsigned i = 0; i < 2 * LARGE_KINDS; i++) {
+        make_large(&target, firsts[i % 2], LARGE_UNIT, 1 + i / 2);
+        for (int64_t above = 16; above >= 0; above -= 8)
+            assert_int_equal(trace_large(&target, firsts[i % 2], LARGE_UNIT, above), 0);
+        (void)trace_large(&target, firsts[i % 2], LARGE_UNIT, -8);
+        assert_int_equal(numbered_rules(), 0);
+        trace_large_at_top(&target);
+    }
+    make_large(&target, FIRST - 8, LARGE_UNIT, 1); /* no multiple of 16 */
+    assert_int_equal(trace_large(&target, FIRST - 8, LARGE_UNIT, 8), 0);
+    assert_true(numbered_rules() > 100);
+    make_large(&target, FIRST, LARGE_UNIT, LARGE_KINDS + 1); /* one kind too many */
+    assert_int_equal(trace_large(&target, FIRST, LARGE_UNIT, 8), 0);
+    assert_true(numbered_rules() > 100);
+    for (unsigned i = 0; i < 2; i++) {
+        make_large(&target, LAST - LARGE_UNIT, LARGE_UNIT, 1); /* all but two are too large */
+        assert_int_equal(trace_large(&target, LAST - LARGE_UNIT, LARGE_UNIT, 8), 0);
+        assert_true(numbered_rules() > 100);
+    }
+}
+
 static void test_capacities(void *argument)
 {
     (void)argument;
@@ -1162,7 +1305,7 @@ static void test_cache_size(void *argument)
     sfu_fast_set_cache(&fast, cache, 2048);
     for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
         assert_int_equal(fast.regions[i], 0);
-    for (unsigned i = 0; i < SFU_FAST_KINDS; i++)
+    for (unsigned i = 0; i < SFU_FAST_KINDS + SFU_FAST_LARGE_KINDS; i++)
         assert_int_equal(fast.kinds[i].how, 0);
     for (unsigned i = 0; i < SFU_FAST_RULES; i++)
         assert_int_equal(fast.rules[i].how, 0);
@@ -1865,6 +2008,7 @@ static struct {
     {"where regions of code meet", test_regions, {0}},
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
+    {"large frames", test_large_frames, {0}},
     {"the PC behind a region", test_behind_region, {0}},
     {"another trace meets the first region", test_first_region, {0}},
     {"regions of no code", test_wild, {0}},

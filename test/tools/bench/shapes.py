@@ -349,7 +349,7 @@ extern "C" {
 """
 
 def frames():
-    # more frame sizes than a cached rule has room for
+    # more frame sizes than the cache has room for rules
     def body(i):
         return """static ALONE int f%d(int x)
 {
