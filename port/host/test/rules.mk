@@ -253,6 +253,7 @@ toolchains: | $(TC)
 
 # sfu-trace, for every CPU in one suite each.
 TRACE_SUITES := filter core guests hostile
+$(patsubst %,suite-host-trace-%,filter guests hostile folded): $(BARE_CPUS:%=build/bare/%/kernel.elf)
 CHECK += $(TRACE_SUITES:%=host-trace-%)
 .PHONY: $(TRACE_SUITES:%=suite-host-trace-%)
 $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)

@@ -27,8 +27,17 @@ def run(*command, status=0, stdin=None):
     return done.stdout, done.stderr
 
 
-SOURCES = [*KERNEL_SOURCES, "port/print/sfu_dump.c", "port/baremetal/test/dump.c"]
+# What differs from the kernels of port/baremetal/test, which it is linked of otherwise.
+OWN = ["port/baremetal/test/traced.c", "port/baremetal/test/module.S"]
+MORE = ["port/print/sfu_dump.c", "port/baremetal/test/dump.c"]
 built = set()
+
+
+def bare_object(cpu, source):
+    """The object of SOURCE that suite-bare-CPU links."""
+    stem, kind = os.path.splitext(source.replace("%s", cpu))
+    beside = kind == ".S" and stem.startswith("port/baremetal/test/")  # a file of C has the same name
+    return "build/bare/%s/%s%s.o" % (cpu, stem, "-asm" if beside else "")
 
 
 def kernel(cpu):
@@ -49,7 +58,8 @@ def kernel(cpu):
     modules = compile_kernel(cpu, directory, ["port/baremetal/test/module_a.c", "port/baremetal/test/module_b.c"],
                              lambda _: [GCC[cpu]], *flags)
     run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
-    objects = compile_kernel(cpu, directory, SOURCES, lambda _: [GCC[cpu]], *flags)
+    made = dict(zip(OWN + MORE, compile_kernel(cpu, directory, OWN + MORE, lambda _: [GCC[cpu]], *flags)))
+    objects = [made.get(source) or bare_object(cpu, source) for source in KERNEL_SOURCES + MORE]
     link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
             "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory,
             "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
