@@ -47,6 +47,9 @@ include test/first/first.mk
 LONGEST := $(strip $(foreach suite,gates dist prove static rust install,$(filter $(suite),$(CHECK))))
 LONGEST_NEED := $(if $(LONGEST),$(TC) $(HOST)/sfu-gen-sanitized build/tools/sfu-gen build/tools/sfu-link \
     build/tools/sfu-trace $(HOST)/sfu-trace-sanitized)
+# `make check` has installed what these need.
+NEED_NO_MORE := $(foreach kind,$(foreach cpu,$(BARE_CPUS),$(filter-out %-clang,$(BARE_KINDS_$(cpu)))),\
+    $(BARE)/$(kind)/kernel.elf)
 ALL_SUITES := $(LONGEST) $(filter-out $(LONGEST),$(CHECK)) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is
@@ -65,12 +68,14 @@ check:
 
 ## [tests] check-all, test: every test on every ABI: some 25 minutes; LONG=1: more flags, programs and broken files
 # AFTER_CHECK=1: behind `make check`: only what that has left out is run. What the longest suites need is compiled while
-# packages are installed: it waits for its own, and is made again if that has failed.
+# packages are installed: it waits for its own, and is made again if that has failed. Behind `make check` all that it
+# needs is there, and what kernels need, too: nothing waits.
 check-all test:
 	@$(one_suite)
 	@$(if $(AFTER_CHECK),,rm -rf build/results)
 	@test/tools/toolchain/install.sh check bare efi lint & installing=$$!; \
-	    $(if $(LONGEST_NEED),$(MAKE) --silent --keep-going $(LONGEST_NEED) || :;) wait $$installing
+	    $(if $(LONGEST_NEED),$(if $(AFTER_CHECK),SFU_INSTALL=no) $(MAKE) --silent --keep-going $(LONGEST_NEED) \
+	        $(if $(AFTER_CHECK),$(NEED_NO_MORE)) || :;) wait $$installing
 	@$(MAKE) --silent --keep-going $(patsubst %,suite-%,$(filter-out $(if $(AFTER_CHECK),$(FIRST)),$(ALL_SUITES))) || :
 	@test/suites.sh summary $(ALL_SUITES)
 
