@@ -23,7 +23,7 @@ TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
 TOOLS_IMAGE := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epilogue_riscv.c joined.c compare.c kept.c \
-    plt.c) $(addprefix port/host/common/,filled.c map.c) sfu.c
+    plt.c) $(addprefix port/host/common/,filled.c map.c sigreturn.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,fact.c modes.c x86_64.c aarch64.c s390x.c riscv.c arm.c index.c state.c \

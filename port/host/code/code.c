@@ -64,6 +64,7 @@ struct run {
     bool found_jumps;                 /* in this round */
     bool odd;                         /* in this round: as in the unit */
     uint32_t popped;                  /* the same */
+    bool waits;                       /* the same */
     bool misled;                      /* targets were taken that are none: what was read there goes */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
@@ -586,6 +587,34 @@ static void take_popped(const struct run *r, struct code_state *state, const str
         state_move_sp(cpu, state);
 }
 
+/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
+static bool may_take(const struct code *code, struct code_unit *unit)
+{
+    const uint64_t size = unit->end - unit->start;
+    const uint8_t *bytes;
+    uint64_t i;
+
+    if (unit->takes != 0)
+        return unit->takes == TAKES_PERHAPS;
+    bytes = image_instructions(code->image, unit->start, size);
+    for (i = 0; bytes != NULL && i + 2 < size; i++)
+        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
+            break;
+    unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
+    return unit->takes == TAKES_PERHAPS;
+}
+
+/* Whether nobody knows yet what CALLEE takes off the stack, but will once it has been run, or has been seen to return
+ * where it does not call this unit in turn. What never returns is awaited for ever: nothing comes back from it. */
+static bool awaits(struct run *r, struct code_unit *callee)
+{
+    if (r->code->cpu->link || r->apart || callee->popped != 0 || !may_take(r->code, callee) ||
+        !(callee->is_waiting || (callee->runs == 0 && callee->dirty) || (callee == r->unit && callee->runs == 1)))
+        return false;
+    r->waits = callee->awaited = true;
+    return true;
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. Returns false if nothing comes back. */
 static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -623,6 +652,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
+    if (callee != NULL && awaits(r, callee))
+        return false;
     state_copy(&before, state);
     code_after_call(cpu, state, callee);
     keep_unwritten(r->code, state, &before, callee);
@@ -644,11 +675,17 @@ static void put_popped(struct run *r, uint32_t popped)
  * what differs is mixed, so that there is an end. */
 enum { FORGETS = 4 };
 
-/* What this run has found is what callers of the unit believe. */
+/* What this run has found is what callers of the unit believe. Those that await it go on once there is no more to be
+ * found, or where a way of it ends in a jump to what is not known. */
 static void keep_popped(struct run *r)
 {
     struct code_unit *unit = r->unit;
 
+    unit->is_waiting = r->waits && r->popped == 0 && r->num_away == 0;
+    if (unit->awaited && !unit->is_waiting) {
+        unit->awaited = false;
+        unit->changed = r->code->changed = true;
+    }
     if (r->popped == 0)
         return;
     if (unit->runs > FORGETS) {
@@ -748,7 +785,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     r->unit->returns = true;
     code_entry(cpu, &entry);
     stack_end(r->code, state, code_is_left(cpu, state, fact));
-    note_popped(r, sp, fact);
+    if (!state->detours)
+        note_popped(r, sp, fact);
     if (fact->odd || has_popped(cpu, state, fact) ||
         (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) || (outlined && sp->base == BASE_UNKNOWN))
         r->odd = true;
@@ -1343,6 +1381,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     struct code_state entry;
 
     code_entry(cpu, &entry);
+    entry.detours = true;
     go(r, fact->target, &entry);
     push_address(cpu, state, next);
     if (give || r->apart || !unit_follow_to_return(r->code, state, fact->target))
@@ -1801,7 +1840,7 @@ static bool do_rounds(struct run *r)
         forget_states(r);
         r->found_jumps = false;
         r->popped = 0;
-        r->odd = false;
+        r->odd = r->waits = false;
         discover(r);
         settle(r);
         if (!r->found_jumps && !find_seeds(r) && !find_popping(r))

@@ -187,6 +187,7 @@ struct code_state {
     bool has_left;      /* SP, as it is, has been stored where no stack is known to be */
     bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
+    bool detours;       /* a detour's call leads here (enum code_detour): a return is not the unit's */
     uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; RISC-V: the one
                           whose registers of interrupts it has used; 0: none yet; CODE_NONE: several */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
@@ -282,6 +283,8 @@ enum code_lost_by {
 /* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */
 enum { ALIGNMENT_IDLE = 1, ALIGNMENT_NEEDED };
 
+enum { TAKES_NOTHING = 1, TAKES_PERHAPS };
+
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
     uint64_t start, end;
@@ -303,6 +306,8 @@ struct code_unit {
     bool frames;     /* at each return that was seen FP is at FRAMED from its CFA */
     bool keeps_fp;   /* a return was seen with what may be the FP of its caller */
     int64_t framed;
+    bool awaited;       /* callers go on behind their calls of it once it is known what it takes off the stack */
+    bool is_waiting;    /* it has not been seen to return, and awaits others */
     bool passes_on;     /* x86: in another function that nobody knows, which returns to its caller */
     bool changed;       /* it has become one of these: those that call it are to be run again */
     bool returns;       /* a return was seen */
@@ -334,6 +339,7 @@ struct code_unit {
     const struct code_state *anywhere;
     /* The same: what holds if a condition is met, and if not, where flags decide between two ways; or NULL. */
     const struct code_state *const *ways;
+    uint8_t takes;    /* x86: whether it may have a `ret n`: 0 if that is not known, or TAKES_... */
     bool is_read;     /* whether WRITTEN is known */
     uint64_t written; /* registers that may be others behind a call of it, a bit each, as far as its code says */
 };

@@ -410,7 +410,7 @@ void code_drop_cfi(struct code *code, struct code_unit *unit)
     unit->fde = NULL;
     unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
     unit->odd = unit->spoils = unit->frames = unit->keeps_fp = false;
-    unit->passes_on = false;
+    unit->passes_on = unit->is_waiting = false;
     unit->popped = 0;
     unit->bare = unit->dirty = true;
 }

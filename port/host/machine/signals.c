@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Linux's signal frames: which they are, and where they have the registers. */
+#include "common/sigreturn.h"
 #include "space.h"
 
 #include <string.h>
@@ -8,39 +9,21 @@
 enum { I386_REGISTERS = 8, I386_OLD = 4, I386_INT3 = 3, I386_INTO = 4, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 enum { AMD64_REGISTERS = 16, S390X_REGISTERS = 16, S390X_OLD_REGS = 168, S390X_CONTEXT = 296, S390X_SAVED = 40 };
 
-static bool has_signal_code(const struct trace_space *space, uint64_t pc, const uint8_t *code, size_t size)
-{
-    uint8_t bytes[16];
-
-    return space_read(space, pc, bytes, size) && memcmp(bytes, code, size) == 0;
-}
-
-/* By the instructions at PC, which call (rt_)sigreturn. */
+/* By the instructions at PC, which call (rt_)sigreturn. They may be the last ones that can be read. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
 {
-    static const uint8_t amd64_rax[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}; /* mov $15,%rax; syscall */
-    static const uint8_t amd64_eax[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};             /* mov $15,%eax; syscall */
-    static const uint8_t aarch64[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};    /* mov x8, #139; svc #0 */
-    static const uint8_t riscv[] = {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0};         /* li a7, 139; ecall */
-    static const uint8_t i386[] = {0xb8, 173, 0, 0, 0, 0xcd, 0x80};                 /* mov $173,%eax; int $0x80 */
-    static const uint8_t i386_old[] = {0x58, 0xb8, 119,  0,
-                                       0,    0,    0xcd, 0x80};            /* pop %eax; mov $119,%eax; int $0x80 */
-    static const uint8_t s390x[] = {0x0a, 173}, s390x_old[] = {0x0a, 119}; /* svc */
+    const struct sigreturn *found = NULL;
+    uint8_t bytes[SIGRETURN_MAX];
+    size_t size;
 
     *old = false;
-    if (space->abi == SFU_AMD64)
-        return has_signal_code(space, pc, amd64_rax, sizeof amd64_rax) ||
-               has_signal_code(space, pc, amd64_eax, sizeof amd64_eax);
-    if (abi_is_riscv(space->abi))
-        return has_signal_code(space, pc, riscv, sizeof riscv);
-    if (space->abi == SFU_I386) {
-        *old = has_signal_code(space, pc, i386_old, sizeof i386_old);
-        return *old || has_signal_code(space, pc, i386, sizeof i386);
-    }
-    if (space->abi != SFU_S390X)
-        return has_signal_code(space, pc, aarch64, sizeof aarch64);
-    *old = has_signal_code(space, pc, s390x_old, sizeof s390x_old);
-    return *old || has_signal_code(space, pc, s390x, sizeof s390x);
+    for (size = SIGRETURN_MAX; size > 1 && found == NULL && !abi_is_arm(space->abi); size--)
+        if (space_read(space, pc, bytes, size))
+            found = sigreturn_find(space->abi, bytes, size);
+    if (found == NULL)
+        return false;
+    *old = found->old;
+    return true;
 }
 
 /* ---- Faults that leave the PC behind their instruction ---- */

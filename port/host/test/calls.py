@@ -1316,6 +1316,7 @@ TAKES = (
     "pop %rcx\nxchg %rcx, (%rsp)\nret", "mov (%rsp), %rcx\nmov %rcx, 8(%rsp)\nadd $8, %rsp\nret",
     "test %eax, %eax\nje 1f\nret $8\n1: pop %rcx\nadd $8, %rsp\njmp *%rcx",
     "pop %rcx\nlea 8(%rsp), %rsp\njmp h\n.type h, %function\nh: call 1f\n2: pause\njmp 2b\n1: mov %rcx, (%rsp)\nret",
+    "pop %rcx\nlea 8(%rsp), %rsp\ncall 1f\n2: pause\njmp 2b\n1: mov %rcx, (%rsp)\nret",
     "pop %rcx\npop %rdx\njmp h\n.type h, %function\nh: jmp *%rcx",
     "pop %rcx\npop %rdx\njmp h\n.type h, %function\nh: push %rcx\nret")
 # And such as do not, or not always.
@@ -1328,6 +1329,80 @@ def takes(cpu, body, row):
     row = "none" if row is None else sizes[1].replace("24", str(24 - row)).replace("+12", "+%d" % (12 - row // 2))
     text = "push %%rbx\npush $1\ncall g => %s\nnop => %s\n1: jmp 1b\n.type g, %%function\ng: %s" % (sizes[1], row, body)
     alone(cpu, of_bits(cpu, text))
+
+
+# Functions that take an argument off the stack, and call themselves or one another. That they do is known from the way
+# on which they call nobody, or from the other function. Those of POPPING_FOR_EVER never come back from one another.
+POPPING_AGAIN = {
+    "itself": """push %rbx\ntest %eax, %eax\nje 1f => r7+16\npush $1 => r7+16\ncall f => r7+24\nnop => r7+16
+        1: pop %rbx => r7+16\nret $8 => r7+8""",
+    "one another": """push %rbx\npush $1\ncall g => r7+24\nnop => r7+16\npop %rbx => r7+16\nret $8 => r7+8
+        .cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush %rbx\ntest %eax, %eax\nje 1f\npush $1
+        call f => r7+24\nnop => r7+16\n1: pop %rbx => r7+16\nret $8 => r7+8""",
+    "each of three two others": """push %rbx\npush $1\ncall g => r7+24\npush $1 => r7+16\ncall h => r7+24
+        pop %rbx => r7+16\nret $8 => r7+8\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\npush %rbx\npush $1
+        call h => r7+24\ntest %eax, %eax => r7+16\nje 1f\npush $1\ncall f => r7+24\n1: pop %rbx => r7+16
+        ret $8 => r7+8\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\npush %rbx\ntest %eax, %eax\nje 1f\npush $1\ncall f => r7+24
+        push $1 => r7+16\ncall g => r7+24\n1: pop %rbx => r7+16\nret $8 => r7+8""",
+    "one another, and one of them takes nothing": """push %rbx\ntest %eax, %eax\nje 1f\npush $1\ncall g => r7+24
+        add $8, %rsp => r7+24\n1: pop %rbx => r7+16\nret $8 => r7+8\n.cfi_endproc\n.type g, %function
+        g: .cfi_startproc\npush %rbx\npush $1\ncall f => r7+24\nnop => r7+16\npop %rbx => r7+16\nret => r7+8""",
+}
+POPPING_FOR_EVER = """push %rbx\npush $1\ncall g => r7+24\nnop => none\npop %rbx => none\nret $8 => none
+    .type g, %function\ng: push %rbx\npush $1\ncall f => r7+24\nnop => none\npop %rbx => none\nret $8 => none"""
+
+
+# Code that calls sigreturn as handlers of Linux have it (FAULTS.md: fpc-restore), by the kernel's numbers of system
+# calls (rt_sigreturn, and sigreturn, which i386, s390x and ARM have, too), and the size of the last instruction of what
+# lies in front of it.
+SIGRETURN = {
+    "x86_64": (1, "mov $15, %rax\nsyscall", "mov $15, %eax\nsyscall\nret", "endbr64\nmov $15, %eax\nsyscall"),
+    "i386": (1, "mov $173, %eax\nint $0x80\nret", "pop %eax\nmov $119, %eax\nint $0x80",
+             "pop %eax\nmov $119, %eax\nint $0x80\nret"),
+    "aarch64": (4, "mov x8, #139\nsvc #0", "bti c\nmov w8, #139\nsvc #0\nret"),
+    "riscv64": (2, "li a7, 139\necall"),
+    "riscv32": (2, "li a7, 139\necall\nret"),
+    "s390x": (2, "svc 173", "svc 119\nbr %r14"),
+    "arm": (4, "mov r7, #173\nsvc #0", "mov r7, #119\nsvc #0"),
+    "thumb": (2, "movs r7, #173\nsvc #0", "movs r7, #119\nsvc #0"),
+}
+
+
+def sigreturn(cpu, text):
+    """Nobody calls it, whatever CFI and symbols say; a handler's frame is looked up one byte below where it returns to.
+    Where it is called, the numbers are those of another system. CFI of a signal frame stays."""
+    size = SIGRETURN[cpu][0]
+    nop, call = ("nopr", "brasl %r14, g") if cpu == "s390x" else ("nop", "bl g")
+    call = "call g" if cpu in ("x86_64", "i386") else "jal g" if cpu.startswith("riscv") else call
+    begin = "\n.cfi_endproc\n.type g, %function\n.globl g\ng: .cfi_startproc\n"
+    for way in ([], ["--find"], ["--derive", "--entry=*:call"]):
+        for is_alone in [False] + [True] * bool(way):
+            image, where = build(cpu, "sigreturn", nop + begin + text)
+            if is_alone:
+                run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
+            found = rows(cpu, image, where["f"], where["end"], *way)
+            for pc in range(where["g"] - 1, where["end"]):
+                must(found.get(pc, "none") == "none", "%s: 0x%x: %s" % (way, pc, found.get(pc)))
+            if size > 1 and not (is_alone and way == ["--find"]):
+                must(found[where["g"] - size] != "none", "%s: the instruction in front of it has no row" % way)
+    image, where = build(cpu, "no sigreturn", call + "\n" + nop + begin + text)
+    must(rows(cpu, image, where["f"], where["end"])[where["g"]] != "none", "what is called has no row")
+    image, where = build(cpu, "signal frame", nop + begin + ".cfi_signal_frame\n" + text)
+    found = rows(cpu, image, where["f"], where["end"])
+    must(found[where["g"] - 1] == "none" and found[where["g"]] != "none", "a signal frame: %s" % found)
+
+
+def popping_again(cpu, text, is_alone):
+    """TEXT, whose rows are of x86_64, of which the CFA is given."""
+    text = re.sub(r"=> r7\+(\d+)", r"=> r7+\1 [cfa-8] r6+0", text)
+    if cpu == "i386":
+        text = re.sub(r"r7\+(\d+) \[cfa-8\] r6", lambda m: "r4+%d [cfa-4] r5" % (int(m[1]) // 2), of_bits(cpu, text))
+        text = text.replace("ret $8", "ret $4").replace("add $8", "add $4")
+    if is_alone:
+        alone(cpu, re.sub(r"\.cfi_(endproc|startproc)", "", text))
+    else:
+        check(cpu, "popping again", text)
 
 
 # Code alone: each of many functions calls the next one, which takes its argument off the stack, and does so itself.
@@ -1834,6 +1909,14 @@ def main():
     for cpu in POPPING:
         for num in (1, 3, 12, 40):
             test("%s: code alone: %d callees that pop, each in the next one" % (cpu, num + 1), popping, cpu, num)
+    for cpu in LOST_BY:
+        for how, text in POPPING_AGAIN.items():
+            test("%s: callees that pop call %s" % (cpu, how), popping_again, cpu, text, False)
+            test("%s: code alone: callees that pop call %s" % (cpu, how), popping_again, cpu, text, True)
+        test("%s: code alone: callees that pop never come back" % cpu, popping_again, cpu, POPPING_FOR_EVER, True)
+    for cpu, (_, *texts) in SIGRETURN.items():
+        for text in texts:
+            test("%s: handlers return to: %s" % (cpu, text.replace("\n", "; ")), sigreturn, cpu, text)
     for cpu in CHAIN:
         test("%s: code alone: a switch behind each of many" % cpu, chain, cpu, 90, 700)
         test("%s: code alone: many switches, each behind another one" % cpu, branches, cpu, 100)
