@@ -278,6 +278,20 @@ def tail_calls():
             must(not wanted or " main+" in at[at.index("    [tail call: %s]" % wanted) + 1], out)
 
 
+def no_tail_call():
+    """Where no jump leads out of the function that was called, nobody has left by a tail call: the return address
+    below leaf is one behind a call of last, which returns and does nothing else."""
+    program = compiled("returns", TAILS, "-O2", "-fno-pic", "-no-pie")
+    run("objcopy", "--strip-debug", program, program + ".bare")
+    ra = re.search(r"call +[0-9a-f]+ <last>\n +([0-9a-f]+):", run("objdump", "-d", "--disassemble=plain", program)[0]
+                   .decode())[1]
+    leaf = re.search(r"(?m)^([0-9a-f]+) T leaf$", run("nm", program)[0].decode())[1]
+    write(WORK + "/ram", struct.pack("<Q", int(ra, 16)) + bytes(120))
+    for image in (program, program + ".bare"):
+        out = run(TRACE, "--memory=%s/ram@0x7f000000" % WORK, "--regs=pc=0x%s,sp=0x7f000000" % leaf, image)[0].decode()
+        must(names(out.encode())[:2] == ["leaf", "plain"] and "tail call" not in out, out)
+
+
 # ---- traps ----
 
 TRAPS = """
@@ -461,6 +475,7 @@ def main():
     test("memory that a dump has left out", left_out)
     test("SP outside of all memory", outside_memory, program)
     test("tail calls", tail_calls)
+    test("no tail call", no_tail_call)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps i386", traps, "i386-linux-gnu", "ld", rb"\x0f\xb9[\x00\x40]")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")

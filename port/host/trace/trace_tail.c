@@ -4,7 +4,8 @@
  * Functions that are not on the stack, because they have left by a tail call: the call before a return address names
  * the function that it leads to, and the frame below is another one's. What lies between is certain where debug
  * information has all tail calls of these functions, and one path alone leads there; or where the code of each has no
- * other way out than jumps to the next.
+ * other way out than jumps to the next. Where the function that was called has no tail call at all, nobody has left:
+ * the return address is an old one, or the function has changed it.
  */
 #include "code/code.h"
 #include "trace.h"
@@ -23,7 +24,8 @@ struct path {
     uint64_t to;
     uint64_t list[MOST_PATH], found[MOST_PATH];
     unsigned num_found, ways, steps;
-    bool all; /* no function on the way may have left by another tail call */
+    bool all;   /* no function on the way may have left by another tail call */
+    bool stays; /* the first function has no tail call */
 };
 
 /* The function of IMAGE at ADDR whose start and end its symbol says, or NULL. */
@@ -38,96 +40,99 @@ enum { COME = 1, DONE };
 
 /* A function while its ways out are looked for. */
 struct exits {
-    const struct symbol *function;
     struct code_text text;
     uint8_t come[MOST_CODE]; /* COME: a way leads to this byte. DONE: the instruction there has been read */
-    uint64_t target;         /* where all jumps out of it lead to, or 0 */
-    bool more;               /* an instruction has been reached since */
+    uint64_t target;         /* where a jump out of it leads to, or 0 */
+    bool returns;
+    bool others; /* it has ways out to other targets, or such as are not known */
+    bool more;   /* an instruction has been reached since */
 };
 
-/* Somebody jumps or goes on to ADDR. Returns false if that is another way out. */
-static bool come_to(struct exits *e, uint64_t addr)
+/* Somebody jumps or goes on to ADDR. */
+static void come_to(struct exits *e, uint64_t addr)
 {
-    if (addr >= e->text.start && addr < e->text.end) {
-        if (e->come[addr - e->text.start] == 0) {
-            e->come[addr - e->text.start] = COME;
-            e->more = true;
-        }
-        return true;
+    if (addr < e->text.start || addr >= e->text.end) {
+        e->others = e->others || (e->target != 0 && addr != e->target);
+        e->target = addr;
+    } else if (e->come[addr - e->text.start] == 0) {
+        e->come[addr - e->text.start] = COME;
+        e->more = true;
     }
-    if (e->target != 0 && addr != e->target)
-        return false;
-    e->target = addr;
-    return true;
 }
 
-/* Follows what FACT, of the instruction at PC, says of where it goes on. Returns false if that is another way out, or
- * not known. */
-static bool go_on(struct exits *e, const struct code_fact *fact, uint64_t pc)
+/* Follows what FACT, of the instruction at PC, says of where it goes on. */
+static void go_on(struct exits *e, const struct code_fact *fact, uint64_t pc)
 {
     const uint64_t next = pc + fact->size;
     const bool jumps = fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH;
     const bool passes = fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH || fact->condition != 0;
 
-    if (fact->size == 0 || fact->executes != 0 || fact->by_register || (jumps && fact->target == 0))
-        return false;
-    if (!jumps && fact->flow != CODE_NEXT && fact->flow != CODE_CALL && fact->flow != CODE_STOP)
-        return false;
-    if ((passes && next >= e->text.end) || (jumps && !come_to(e, fact->target)))
-        return false;
+    if (fact->size == 0 || fact->executes != 0 || fact->by_register || fact->flow == CODE_AWAY ||
+        fact->flow == CODE_RESUME || (jumps && fact->target == 0) || (passes && next >= e->text.end)) {
+        e->others = true;
+        return;
+    }
+    if (jumps)
+        come_to(e, fact->target);
+    e->returns = e->returns || fact->flow == CODE_RETURN;
     /* A call at the end does not return. */
-    return !(passes || fact->flow == CODE_CALL) || next >= e->text.end || come_to(e, next);
+    if ((passes || fact->flow == CODE_CALL) && next < e->text.end)
+        come_to(e, next);
 }
 
-/* Whether FUNCTION can leave by jumps to *TARGET alone, the start of a function. */
-static bool leaves_to(struct trace_image *image, const struct symbol *function, uint64_t *target)
+/* Finds the ways out of FUNCTION. Returns false if its code is not known. */
+static bool find_exits(struct trace_image *image, const struct symbol *function, struct exits *e)
 {
-    static struct exits e; /* static, because it is large */
     const struct code_cpu *cpu = code_cpu(&image->image);
-    const struct symbol *next;
     void *decoder;
-    bool good = true;
     uint64_t i;
 
     if (cpu == NULL || function->size > MOST_CODE)
         return false;
-    memset(&e, 0, sizeof e);
-    e.text = (struct code_text){image_instructions(&image->image, function->addr, function->size), function->addr,
-                                function->addr + function->size};
-    if (e.text.bytes == NULL)
+    memset(e, 0, sizeof *e);
+    e->text = (struct code_text){image_instructions(&image->image, function->addr, function->size), function->addr,
+                                 function->addr + function->size};
+    if (e->text.bytes == NULL)
         return false;
     decoder = cpu->open != NULL ? cpu->open(&image->image) : NULL;
-    e.come[0] = COME;
-    e.more = true;
-    while (good && e.more) {
-        e.more = false;
-        for (i = 0; i < function->size && good; i++) {
+    e->come[0] = COME;
+    e->more = true;
+    while (e->more && !e->others) {
+        e->more = false;
+        for (i = 0; i < function->size && !e->others; i++) {
             struct code_fact fact;
 
-            if (e.come[i] != COME)
+            if (e->come[i] != COME)
                 continue;
-            e.come[i] = DONE;
+            e->come[i] = DONE;
             memset(&fact, 0, sizeof fact);
-            cpu->decode(decoder, &e.text, function->addr + i, &fact);
-            good = go_on(&e, &fact, function->addr + i);
+            cpu->decode(decoder, &e->text, function->addr + i, &fact);
+            go_on(e, &fact, function->addr + i);
         }
     }
     if (cpu->close != NULL)
         cpu->close(decoder);
-    next = good && e.target != 0 ? function_at(image, e.target) : NULL;
-    *target = e.target;
-    return next != NULL && next->addr == e.target;
+    return true;
 }
 
 /* The targets of the tail calls of the function at ADDR, by debug information, or its code. ALL: there are no others.
  */
 static unsigned find_targets(struct trace_image *image, uint64_t addr, uint64_t *targets, bool *all)
 {
-    const struct symbol *function = function_at(image, addr);
+    static struct exits e; /* static, because it is large */
+    const struct symbol *function = function_at(image, addr), *next;
     const unsigned num = symbols_tail_calls(image, addr, targets, MOST_CALLS, all);
 
-    if (*all || function == NULL || !leaves_to(image, function, &targets[0]))
+    if (*all || function == NULL || !find_exits(image, function, &e) || e.others)
         return num;
+    if (e.target == 0) {
+        *all = true;
+        return 0;
+    }
+    next = function_at(image, e.target);
+    if (e.returns || next == NULL || next->addr != e.target)
+        return num;
+    targets[0] = e.target;
     *all = true;
     return 1;
 }
@@ -146,6 +151,7 @@ static void follow_path(struct path *p, unsigned depth)
     }
     num = find_targets(p->image, p->list[depth - 1], targets, &all);
     p->all = p->all && all;
+    p->stays = p->stays || (depth == 1 && all && num == 0);
     for (i = 0; i < num; i++) {
         for (k = 0; k < depth && p->list[k] != targets[i]; k++)
             continue;
@@ -187,6 +193,8 @@ void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint
     path.to = entered->addr;
     path.list[0] = called->addr;
     follow_path(&path, 1);
+    if (path.stays)
+        return;
     if (!path.all || path.ways != 1) {
         out_line(out, "    [tail call: %.200s, ...]", called->name);
         return;
