@@ -162,32 +162,42 @@ struct sfu_cortexm_order {
     {                                                                                                              \
         r4, r8, SFU_CORTEXM_NOT_SAVED, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, exc_byte                             \
     }
+/* In the control block, too, with EXC_RETURN as a word. */
+#define SFU_CORTEXM_COPIED(r4, r8, exc_return, psp)                                                                \
+    {                                                                                                              \
+        r4, r8, exc_return, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, 0                                               \
+    }
 
 /* The orders of some systems, by the names of their ports: static const struct sfu_cortexm_order order =
- * SFU_TASK_FREERTOS_CM33; docs/cortexm.md says which versions, and what the saved SP is called. FreeRTOS: without
- * configENABLE_MPU; NTZ: without TrustZone. RT-Thread, NuttX: CM0 and CM3 are builds without an FPU, CM4F is one with
- * it, of each CPU. Zephyr: SAVED is &thread->callee_saved; MODE: how many bytes arch.mode_exc_return lies above it. */
-#define SFU_TASK_FREERTOS_CM0      SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
-#define SFU_TASK_FREERTOS_CM3      SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_FREERTOS_CM4F     SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
-#define SFU_TASK_FREERTOS_CM7      SFU_TASK_FREERTOS_CM4F
-#define SFU_TASK_FREERTOS_CM33_NTZ SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
-#define SFU_TASK_FREERTOS_CM33     SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
-#define SFU_TASK_RIOT_CM0          SFU_CORTEXM_ORDER(4, 0, 8, 9, 9)
-#define SFU_TASK_RIOT_CM3          SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
-#define SFU_TASK_RIOT_CM4F         SFU_TASK_RIOT_CM3
-#define SFU_TASK_THREADX_CM0       SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
-#define SFU_TASK_THREADX_CM3       SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
-#define SFU_TASK_THREADX_CM4       SFU_TASK_THREADX_CM3
-#define SFU_TASK_THREADX_CM33      SFU_TASK_THREADX_CM3
-#define SFU_TASK_RTTHREAD_CM0      SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_RTTHREAD_CM3      SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_RTTHREAD_CM4F     SFU_CORTEXM_ORDER(1, 5, SFU_CORTEXM_FLAG(0), 9, 9)
-#define SFU_TASK_RTTHREAD_CM33     SFU_CORTEXM_ORDER(4, 8, 1, 12, 12)
-#define SFU_TASK_NUTTX_CM3         SFU_CORTEXM_ORDER(2, 6, 11, 12, 12)
-#define SFU_TASK_NUTTX_CM4F        SFU_CORTEXM_ORDER(2, 6, 11, 28, SFU_CORTEXM_NOT_SAVED)
-#define SFU_TASK_ZEPHYR            SFU_CORTEXM_BLOCK(0, 4, 8, 0)
-#define SFU_TASK_ZEPHYR_FPU(mode)  SFU_CORTEXM_BLOCK(0, 4, 8, mode)
+ * SFU_TASK_FREERTOS_CM33; docs/cortexm.md says which versions, and what the saved SP is called. FreeRTOS: MPU is a port
+ * with configENABLE_MPU, and SAVED lies below pxTopOfStack; NTZ: without TrustZone. RT-Thread, NuttX: CM0 and CM3 are
+ * builds without an FPU, CM4F is one with it, of each CPU. Zephyr: SAVED is &thread->callee_saved; MODE: how many bytes
+ * arch.mode_exc_return lies above it. */
+#define SFU_TASK_FREERTOS_CM0          SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
+#define SFU_TASK_FREERTOS_CM3          SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_FREERTOS_CM4F         SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
+#define SFU_TASK_FREERTOS_CM7          SFU_TASK_FREERTOS_CM4F
+#define SFU_TASK_FREERTOS_CM33_NTZ     SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
+#define SFU_TASK_FREERTOS_CM33         SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
+#define SFU_TASK_FREERTOS_CM3_MPU      SFU_CORTEXM_COPIED(1, 5, 9, 10)
+#define SFU_TASK_FREERTOS_CM4_MPU      SFU_TASK_FREERTOS_CM3_MPU
+#define SFU_TASK_FREERTOS_CM33_NTZ_MPU SFU_CORTEXM_COPIED(0, 4, 19, 16)
+#define SFU_TASK_FREERTOS_CM33_MPU     SFU_CORTEXM_COPIED(0, 4, 20, 17)
+#define SFU_TASK_RIOT_CM0              SFU_CORTEXM_ORDER(4, 0, 8, 9, 9)
+#define SFU_TASK_RIOT_CM3              SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
+#define SFU_TASK_RIOT_CM4F             SFU_TASK_RIOT_CM3
+#define SFU_TASK_THREADX_CM0           SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
+#define SFU_TASK_THREADX_CM3           SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
+#define SFU_TASK_THREADX_CM4           SFU_TASK_THREADX_CM3
+#define SFU_TASK_THREADX_CM33          SFU_TASK_THREADX_CM3
+#define SFU_TASK_RTTHREAD_CM0          SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM3          SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM4F         SFU_CORTEXM_ORDER(1, 5, SFU_CORTEXM_FLAG(0), 9, 9)
+#define SFU_TASK_RTTHREAD_CM33         SFU_CORTEXM_ORDER(4, 8, 1, 12, 12)
+#define SFU_TASK_NUTTX_CM3             SFU_CORTEXM_ORDER(2, 6, 11, 12, 12)
+#define SFU_TASK_NUTTX_CM4F            SFU_CORTEXM_ORDER(2, 6, 11, 28, SFU_CORTEXM_NOT_SAVED)
+#define SFU_TASK_ZEPHYR                SFU_CORTEXM_BLOCK(0, 4, 8, 0)
+#define SFU_TASK_ZEPHYR_FPU(mode)      SFU_CORTEXM_BLOCK(0, 4, 8, mode)
 
 /* Prints the trace of a task that does not run and whose saved SP is SAVED, in a fault's handler or anywhere else.
  * Nothing is printed but a line if SAVED cannot be read, or does not lead to an exception frame of a task: the order is

@@ -114,10 +114,19 @@ struct sfu_kernel_frame {
     {                                                                                                              \
         SFU_TASK_AT(pc), sp, SFU_TASK_AT(fp), ra, (words) * (__riscv_xlen / 8)                                     \
     }
-#define SFU_TASK_AT(word)       ((word) * (__riscv_xlen / 8))
-#define SFU_TASK_FREERTOS_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 31)
-#define SFU_TASK_RIOT_RISCV     SFU_TASK_SAVED(28, SFU_KERNEL_NOT_SAVED, 0, SFU_TASK_AT(12), 32)
-#define SFU_TASK_RTTHREAD_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32)
+#define SFU_TASK_AT(word) ((word) * (__riscv_xlen / 8))
+/* __riscv_32e: a build for half of the registers */
+#ifdef __riscv_32e
+#define SFU_TASK_FREERTOS_RISCV      SFU_TASK_FREERTOS_RV32E
+#define SFU_TASK_FREERTOS_11_3_RISCV SFU_TASK_FREERTOS_11_3_RV32E
+#else
+#define SFU_TASK_FREERTOS_RISCV      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 31)
+#define SFU_TASK_FREERTOS_11_3_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 6, SFU_TASK_AT(2), 31)
+#endif
+#define SFU_TASK_FREERTOS_RV32E      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 15)
+#define SFU_TASK_FREERTOS_11_3_RV32E SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 6, SFU_TASK_AT(2), 15)
+#define SFU_TASK_RIOT_RISCV          SFU_TASK_SAVED(28, SFU_KERNEL_NOT_SAVED, 0, SFU_TASK_AT(12), 32)
+#define SFU_TASK_RTTHREAD_RISCV      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32)
 #define SFU_TASK_RTTHREAD_RISCV_FPU(fpu)                                                                           \
     SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32 + 32 * (fpu) / (__riscv_xlen / 8))
 #define SFU_TASK_NUTTX_RISCV  SFU_TASK_SAVED(0, SFU_TASK_AT(2), 8, SFU_TASK_AT(1), 33)

@@ -708,16 +708,20 @@ static void lazy_start(void)
 
 /* What the context switch of each saves, from the word next to the exception frame down, as its source says: s: s16 to
  * s31 if the task has used the FPU; S: those, or room for them; l, h, a: r4 to r7, r8 to r11, all of them; e:
- * EXC_RETURN; g: 1 if the task has used the FPU, else 0; o: another register, such as PSPLIM or CONTROL. */
+ * EXC_RETURN; g: 1 if the task has used the FPU, else 0; o: another register, such as PSPLIM or CONTROL. b: from the
+ * end of a control block down; p: PSP; f: a copy of the exception frame. */
 static const struct {
     const char *name;
     struct sfu_cortexm_order order;
-    const char *saves; /* or NULL: into a control block */
+    const char *saves; /* or NULL: into a control block that has them in its middle */
 } systems[] = {
     {"cm3", SFU_TASK_FREERTOS_CM3, "a"},
     {"cm4f", SFU_TASK_FREERTOS_CM4F, "sea"},
     {"cm33", SFU_TASK_FREERTOS_CM33_NTZ, "saeo"},
     {"cm33-secure", SFU_TASK_FREERTOS_CM33, "saeoo"},
+    {"cm4-mpu", SFU_TASK_FREERTOS_CM4_MPU, "bfpeao"},
+    {"cm33-mpu", SFU_TASK_FREERTOS_CM33_NTZ_MPU, "beoopfa"},
+    {"cm33-secure-mpu", SFU_TASK_FREERTOS_CM33_MPU, "beoopofa"},
     {"riot-m0", SFU_TASK_RIOT_CM0, "elh"},
     {"riot", SFU_TASK_RIOT_CM4F, "sea"},
     {"threadx-m0", SFU_TASK_THREADX_CM0, "lhe"},
@@ -741,9 +745,16 @@ static void save(uint32_t **to, const uint32_t *from, unsigned words)
 static uint32_t *save_on_stack(const char *saves, const struct sfu_cortexm_entry *entry, uint32_t *to)
 {
     static const uint32_t floats[16] = {0xf0, 0xf1}, other = 0x5ec;
-    const uint32_t has_fpu = (entry->exc_return & 0x10) == 0;
+    static uint32_t in_block[32];
+    const uint32_t has_fpu = (entry->exc_return & 0x10) == 0, *const frame = to, psp = (uint32_t)(uintptr_t)to;
 
     for (; *saves != '\0'; saves++) {
+        if (*saves == 'b')
+            to = in_block + 32;
+        if (*saves == 'f')
+            save(&to, frame, 8);
+        if (*saves == 'p')
+            save(&to, &psp, 1);
         if (*saves == 'S' || (*saves == 's' && has_fpu))
             save(&to, floats, 16);
         if (*saves == 'l' || *saves == 'a')

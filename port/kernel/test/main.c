@@ -506,6 +506,19 @@ static const struct {
 } systems[] = {
     {"task-freertos", SFU_TASK_FREERTOS_RISCV, 31, 0, {PC, 1,  5,  6,  7,         8,  9,  10, 11, 12,    13,
                                                        14, 15, 16, 17, REST_OF_S, 28, 29, 30, 31, OTHER, OTHER}},
+    {"task-freertos-11.3", SFU_TASK_FREERTOS_11_3_RISCV, 31, 0, {PC,        OTHER, 1,  5,  6,  7,    8,  9,
+                                                                 10,        11,    12, 13, 14, 15,   16, 17,
+                                                                 REST_OF_S, 28,    29, 30, 31, OTHER}},
+    {"task-freertos-e",
+     SFU_TASK_FREERTOS_RV32E,
+     15,
+     0,
+     {PC, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER, OTHER}},
+    {"task-freertos-11.3-e",
+     SFU_TASK_FREERTOS_11_3_RV32E,
+     15,
+     0,
+     {PC, OTHER, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER}},
     {"task-riot", SFU_TASK_RIOT_RISCV, 32, 0, {8,  9,  REST_OF_S, 1,  5,  6,  7,  28, 29,    30,    31,   10,
                                                11, 12, 13,        14, 15, 16, 17, PC, OTHER, OTHER, OTHER}},
     {"task-rtthread", SFU_TASK_RTTHREAD_RISCV, 32, 0, {PC, 1, OTHER, OTHER, FROM_4}},
@@ -551,6 +564,104 @@ static void scenario_system(unsigned system)
     on_timer = tick_switches;
     machine_start_timer();
     second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task_spins);
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+/* ThreadX has one frame for a thread that has called its scheduler, and another one for a thread that an interrupt has
+ * stopped. */
+enum { CALLED_WORDS = 16, STOPPED_WORDS = 32 };
+
+static struct {
+    uintptr_t pc, sp, fp, ra;
+} threadx_registers;
+
+static bool next_threadx(void *ctx, struct sfu_kernel_thread *thread)
+{
+    const uintptr_t *saved = (const uintptr_t *)(uintptr_t)second.thread.sp;
+
+    (void)ctx;
+    if (thread->cursor != NULL)
+        return false;
+    thread->cursor = &second;
+    thread->number = 1;
+    thread->stack_low = guarded;
+    thread->stack_high = guarded_top;
+    threadx_registers.fp = saved[12];
+    if (saved[0] == 0) {
+        threadx_registers.pc = threadx_registers.ra = saved[13];
+        threadx_registers.sp = (uintptr_t)(saved + CALLED_WORDS);
+    } else {
+        threadx_registers.pc = saved[30];
+        threadx_registers.ra = saved[28];
+        threadx_registers.sp = (uintptr_t)(saved + STOPPED_WORDS);
+    }
+    thread->saved = &threadx_registers;
+    return true;
+}
+
+static void print_threadx(uintptr_t *saved)
+{
+    second.thread.sp = (uintptr_t)saved;
+    sfu.switched = (struct sfu_kernel_frame){SFU_TASK_AT(0), SFU_TASK_AT(1), SFU_TASK_AT(2), SFU_TASK_AT(3), 0};
+    sfu.next_thread = next_threadx;
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
+}
+
+/* From the saved SP up: the kind, s11 to s0, x31 to x28, x7 to x5, a7 to a0, ra, a word, the PC, a word. */
+static void tick_stops(void)
+{
+    static const int8_t order[STOPPED_WORDS] = {OTHER, 27, 26, 25, 24, 23, 22, 21,    20, 19,   18,
+                                                9,     8,  31, 30, 29, 28, 7,  6,     5,  17,   16,
+                                                15,    14, 13, 12, 11, 10, 1,  OTHER, PC, OTHER};
+    const struct trap *trap = ticked;
+    uintptr_t *saved = (uintptr_t *)(uintptr_t)trap->r[2] - STOPPED_WORDS;
+    unsigned i;
+
+    for (i = 0; i < STOPPED_WORDS; i++)
+        saved[i] = order[i] == OTHER ? 1 : order[i] == PC ? (uintptr_t)trap->pc : (uintptr_t)trap->r[order[i]];
+    print_threadx(saved);
+}
+
+static void scenario_threadx_stopped(void)
+{
+    on_timer = tick_stops;
+    machine_start_timer();
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task_spins);
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+/* From the saved SP up: 0, s11 to s0, the return address, mstatus, a word. */
+#if __riscv_xlen == 64
+#define DROP_16             "addi sp, sp, -128\n\t"
+#define STORE_ON(reg, word) "sd " #reg ", 8 * " #word "(sp)\n\t"
+#else
+#define DROP_16             "addi sp, sp, -64\n\t"
+#define STORE_ON(reg, word) "sw " #reg ", 4 * " #word "(sp)\n\t"
+#endif
+void threadx_return(void (*next)(uintptr_t *saved));
+__asm__(
+    ".text\n\t.balign 4\n\t.globl threadx_return\n\t.type threadx_return, @function\nthreadx_return:\n\t" DROP_16
+        STORE_ON(zero, 0) STORE_ON(s11, 1) STORE_ON(s10, 2) STORE_ON(s9, 3) STORE_ON(s8, 4) STORE_ON(s7, 5)
+            STORE_ON(s6, 6) STORE_ON(s5, 7) STORE_ON(s4, 8) STORE_ON(s3, 9) STORE_ON(s2, 10) STORE_ON(s1, 11)
+                STORE_ON(s0, 12) STORE_ON(ra, 13)
+                    STORE_ON(t0, 14) "mv t1, a0\n\tmv a0, sp\n\tjr t1\n\t.size threadx_return, . - threadx_return");
+
+step static void threadx_waits(void)
+{
+    threadx_return(print_threadx);
+    machine_exit(true);
+}
+
+static void threadx_task(void)
+{
+    threadx_waits();
+    machine_exit(true);
+}
+
+static void scenario_threadx(void)
+{
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, threadx_task);
     thread_switch(&first.thread.sp, second.thread.sp);
 }
 
@@ -951,6 +1062,8 @@ static const struct {
     {"sizes", scenario_sizes},
 #ifdef __riscv
     {"task-zephyr", scenario_zephyr},
+    {"task-threadx", scenario_threadx},
+    {"task-threadx-stopped", scenario_threadx_stopped},
 #endif
     {"overflow", scenario_overflow},
     {"overflow-thread", scenario_overflow_thread},

@@ -53,7 +53,10 @@ def scenarios(hook):
         stopped = [frame.replace("!", "") for frame in stopped]
     stopped = trace("sfu_kernel_stop", *stopped)
     systems = {"task-" + name: ["trace of 2 worker:", trace("spin", "task_spins", "thread_start")]
-               for name in ("freertos", "riot", "rtthread", "rtthread-fpu", "nuttx")}
+               for name in ("freertos", "freertos-11.3", "freertos-e", "freertos-11.3-e", "riot", "rtthread",
+                            "rtthread-fpu", "nuttx")}
+    systems["task-threadx"] = ["trace of 1:", trace("threadx_waits", "threadx_task", "thread_start")]
+    systems["task-threadx-stopped"] = ["trace of 1:", trace("spin", "task_spins", "thread_start")]
     systems["task-zephyr"] = ["trace of 1:", trace("zephyr_waits", "zephyr_task", "thread_start")]
     return {
         **(systems if CPU.startswith("riscv") else {}),
