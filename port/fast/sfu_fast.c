@@ -1001,7 +1001,7 @@ INLINE bool has_record(const struct sfu_fast_rule *rule)
            rule->ra == 8 - above && above % 8 == 0 && above >= 16 && above <= 8 * SHORT_WORDS;
 }
 
-/* Whether the CFA of RULE is that of a rule in short; or of a large frame. */
+/* Whether the CFA of RULE, a simple one, is that of a rule in short; or, if it is not, of a large frame. */
 INLINE bool has_short_cfa(const struct sfu_fast_rule *rule)
 {
     return rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS;
@@ -1009,7 +1009,7 @@ INLINE bool has_short_cfa(const struct sfu_fast_rule *rule)
 
 INLINE bool has_large_cfa(const struct sfu_fast_rule *rule)
 {
-    return rule->cfa % 16 == 0 && rule->cfa >= LARGE_CFA && rule->cfa <= LARGEST_CFA;
+    return rule->cfa % 16 == 0 && rule->cfa <= LARGEST_CFA;
 }
 
 /* What an entry says of RULE, which is written to a table if it is new; EMPTY if others have its places. */

@@ -554,7 +554,8 @@ void prove_fast_large(void)
     struct sfu_fast_kind at;
     uint32_t kind = nondet_u8(), says;
 
-    ASSUME(kind >= SFU_FAST_KINDS && kind < ALL_KINDS && rule.how != 0 && has_large_cfa(&rule));
+    ASSUME(kind >= SFU_FAST_KINDS && kind < ALL_KINDS && rule.how != 0);
+    ASSUME(rule.cfa > BELOW && !has_short_cfa(&rule) && has_large_cfa(&rule)); /* make_rule; keep_rule */
     says = as_large(kind, rule.cfa);
     PROVE(is_large(says) && !is_short(says), "an entry can say it");
     PROVE(large_kind_of(says) == kind && large_cfa_of(says) == (uint64_t)rule.cfa, "it says the kind and the CFA");
