@@ -188,9 +188,9 @@ static bool is_of_interrupt(enum code_kind kind)
 }
 
 /* Whether KIND may stand for what CFI says of the whole function at ADDR, which begins SPAN. */
-static bool may_overrule(const struct reader *r, const struct cfi_span *span, uint64_t addr, enum code_kind kind)
+static bool may_overrule(const struct cfi_span *span, uint64_t addr, enum code_kind kind)
 {
-    return kind == CODE_START && !r->names_many && span != NULL && span->fde != NULL && span->start == addr &&
+    return kind == CODE_START && span != NULL && span->fde != NULL && span->start == addr &&
            span->fde->start == addr && span->end - span->start == span->fde->size && !cfi_is_signal(span->fde);
 }
 
@@ -208,7 +208,7 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
     const struct code_cpu *cpu = code_cpu(r->image);
     const struct cfi_span *span = cfi_span_at(r->spans, addr);
     const bool has = has_entry(r, span, addr, kind);
-    const bool overrules = (has || r->cold) && may_overrule(r, span, addr, kind);
+    const bool overrules = (has || r->cold) && may_overrule(span, addr, kind);
     const bool described = has && !overrules;
 
     if (cpu != NULL && addr % cpu->align != 0)
@@ -358,33 +358,6 @@ static uint64_t plain_stub(const struct image *image, const char *pattern)
     return found != NULL ? found->addr : 0;
 }
 
-/* All code whose symbol matches PATTERN, as a shell's do. Of vectors, the number at the end of the name says which. */
-static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
-{
-    const struct image *image = r->image;
-    const uint64_t plain = kind == VECTORS ? plain_stub(image, pattern) : 0;
-    bool found = false;
-    size_t i;
-
-    if (kind == VECTORS && !is_x86(image))
-        return refuse(r, "vectors of this CPU have one symbol, at their start");
-    for (i = 0; i < image->num_symbols; i++) {
-        const struct symbol *symbol = &image->symbols[i];
-        const uint64_t n = number_of(symbol->name);
-
-        if (fnmatch(pattern, symbol->name, 0) != 0 || (kind == CODE_CALLED && !is_function(symbol)) ||
-            (kind == VECTORS && n == NO_NUMBER))
-            continue;
-        found = true;
-        if (!add(r, symbol->addr,
-                 kind == VECTORS ? kind_of_vector(r->image, n, symbol->addr, plain) : (enum code_kind)kind))
-            return false;
-    }
-    return found || refuse(r, kind == CODE_CALLED ? "no function has a name like this"
-                              : kind == VECTORS   ? "no code has a name like this with a number at its end"
-                                                  : "no code has a name like this");
-}
-
 /* The first symbol that has the name NAME, or NULL. OTHERS: whether code at another address has that name, too. */
 static const struct symbol *find_symbol(const struct image *image, const char *name, bool *others)
 {
@@ -418,6 +391,51 @@ static bool add_cold_part(struct reader *r, const char *name)
     return good;
 }
 
+/* Adds ADDR, of the symbol NAME, and the cold part of a function that is a start in spite of its CFI. */
+static bool add_named(struct reader *r, const char *name, uint64_t addr, enum code_kind kind)
+{
+    const struct entries *e = r->entries;
+    const size_t before = e->num;
+
+    if (!add(r, addr, kind))
+        return false;
+    return e->num == before || !e->list[before].overrules || add_cold_part(r, name);
+}
+
+static bool is_cold(const char *name)
+{
+    const size_t length = strlen(name), cold = sizeof ".cold" - 1;
+
+    return length > cold && strcmp(name + length - cold, ".cold") == 0;
+}
+
+/* All code whose symbol matches PATTERN, as a shell's do. Of vectors, the number at the end of the name says which. */
+static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
+{
+    const struct image *image = r->image;
+    const uint64_t plain = kind == VECTORS ? plain_stub(image, pattern) : 0;
+    bool found = false;
+    size_t i;
+
+    if (kind == VECTORS && !is_x86(image))
+        return refuse(r, "vectors of this CPU have one symbol, at their start");
+    for (i = 0; i < image->num_symbols; i++) {
+        const struct symbol *symbol = &image->symbols[i];
+        const uint64_t n = number_of(symbol->name);
+
+        if (fnmatch(pattern, symbol->name, 0) != 0 || (kind == CODE_CALLED && !is_function(symbol)) ||
+            (kind == VECTORS && n == NO_NUMBER) || (kind == CODE_START && is_cold(symbol->name)))
+            continue;
+        found = true;
+        if (!add_named(r, symbol->name, symbol->addr,
+                       kind == VECTORS ? kind_of_vector(r->image, n, symbol->addr, plain) : (enum code_kind)kind))
+            return false;
+    }
+    return found || refuse(r, kind == CODE_CALLED ? "no function has a name like this"
+                              : kind == VECTORS   ? "no code has a name like this with a number at its end"
+                                                  : "no code has a name like this");
+}
+
 static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t step)
 {
     struct image *image = r->image;
@@ -445,9 +463,7 @@ static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t ste
         return refuse(r, "vectors begin at a symbol");
     if (kind == VECTORS)
         return is_x86(image) ? add_stubs(r, symbol, step) : add_slots(r, symbol);
-    if (!add(r, symbol->addr + offset, (enum code_kind)kind))
-        return false;
-    return r->entries->num == 0 || !r->entries->list[r->entries->num - 1].overrules || add_cold_part(r, name);
+    return add_named(r, name, symbol->addr + offset, (enum code_kind)kind);
 }
 
 /* A vector table of Cortex-M has at most so many words. */

@@ -1870,7 +1870,8 @@ def short_vectors():
 
 
 def started(cpu):
-    """--entry=F:start ends traces in all of a function with CFI, and in its cold part; not if a call leads there."""
+    """--entry=F:start ends traces in all of a function with CFI, and in its cold part; not if a call leads there. F may
+    be a pattern."""
     frame, bytes_ = {"x86_64": ("push %rbx", 8), "i386": ("push %ebx", 4), "s390x": ("aghi %r15, -160", 160)}.get(
         cpu, ("addi sp, sp, -32" if cpu.startswith("riscv") else "sub sp, sp, #32", 32))
     call, jump = {"x86_64": ("call f", "jmp"), "i386": ("call f", "jmp"), "s390x": ("brasl %r14, f", "j")}.get(
@@ -1880,13 +1881,14 @@ def started(cpu):
              ("thread.cold", ".cfi_adjust_cfa_offset %d\n%s\n1: %s 1b" % (bytes_, call, jump)))
     lines = [".type {0}, %function\n{0}: .cfi_startproc\n{1}\n.cfi_endproc\n.size {0}, . - {0}".format(name, text)
              for name, text in texts]
-    for called in (False, True):
+    for called, entry in ((False, "thread:start"), (False, "thr*:start"), (False, "th*d:start"), (True, "thread:start"),
+                          (True, "thr*:start")):
         image = build(cpu, "%s/started-%s" % (WORK, cpu), [
             ".text", ".globl _start", "_start:", callers(cpu, ["f", "thread"] if called else ["f"]), ".balign 16",
             *lines, "end:", '.section .sfu_sframe, "a", %progbits\n.skip 512'])
         file, where = image + ".tables", addresses_of(image)
         where = {name: at & ~1 if cpu == "thumb" else at for name, at in where.items()}
-        said = gen("--address=0", "-o", file, "--entry=thread:start", image, status=int(called))[1]
+        said = gen("--address=0", "-o", file, "--entry=" + entry, image, status=int(called))[1]
         if called:
             must("--entry=thread:start: it cannot be that, but :call: a call leads there" in said, said)
             continue
@@ -1894,7 +1896,7 @@ def started(cpu):
             rows = run(OUT + "/rows", file, hex(where[name]), hex(max(where[end], where[name] + 1)))[0].splitlines()
             must(all((row.split()[2:3] == ["outermost"]) == kind for row in rows), "%s: %s" % (name, rows))
         must("is not used" not in said, said)
-        gen("-q", "--derive", "--entry=thread:start", image)
+        gen("-q", "--derive", "--entry=" + entry, image)
         said = run("build/tools/sfu-lint", image)[0]
         must("wrong-" not in said and " better" in said, said)
 
