@@ -73,3 +73,38 @@ SCENARIOS = [
     {"name": "undefined instruction", "dialogue": [("Hit any key", " "), ("=> ", "exception undefined\n")],
      "traces": [HERE + " sfu_kernel_panic panic_finish panic do_sync _restore_regs !do_undefined " + SHELL]},
 ]
+
+
+class linked:  # pylint: disable=invalid-name
+    """U-Boot for QEMU's machine virt, linked by sfu-link: no unwind flag, no line in the linker script, none in
+    assembly. It moves itself to the end of memory, and has its stack there, outside the image. The trace of an
+    exception is by the registers that its entry has saved, and ends with SFU_E_NO_FDE in the first function after the
+    move, to which start-up code jumps by an address from memory. panic() prints one more trace, which ends so in the
+    entry: it calls what saves the registers and leaves SP lower, which no row describes."""
+    TITLE = "U-Boot, aarch64, by sfu-link"
+    CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
+    COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
+    EDITS = [
+        Edit("arch/arm/lib/interrupts_64.c", r"""
+#include "sfu_panic.h"
+
+static void put(void *ctx, char c) { putc(c); }
+""", before=r"^DECLARE_GLOBAL_DATA_PTR;"),
+        Edit("arch/arm/lib/interrupts_64.c", r"""
+	sfu_panic_start(put);
+	sfu_panic_memory((char *)gd->start_addr_sp - CONFIG_STACK_SIZE, (char *)gd->start_addr_sp);
+""", after=r"^int interrupt_init\(void\)$\s*\{"),
+        Edit("arch/arm/lib/interrupts_64.c", "\tsfu_panic_trap(pt_regs->elr, (ulong)(pt_regs + 1), pt_regs->regs[29], "
+             "pt_regs->regs[30]);", after=r"^void do_sync\((?s:.*?)show_efi_loaded_images\(pt_regs\);\n"),
+        Edit("lib/panic.c", '#include "sfu_panic.h"', before=r"^static void panic_finish\(void\) __attribute__"),
+        Edit("lib/panic.c", "\tsfu_panic_here();", after=r"^static void panic_finish\(void\)$\s*\{"),
+        Edit("lib/Makefile", "obj-y += sfu_panic.o\nccflags-y += '-DSFU_TYPES=\"linux/types.h\"'",
+             before=r"^obj-y \+= panic\.o"),
+        Edit("arch/arm/lib/Makefile", "ccflags-y += '-DSFU_TYPES=\"linux/types.h\"'"),
+    ]
+    BUILD = [BUILD[0], BUILD[1].replace("CROSS_COMPILE=aarch64-linux-gnu-",
+                                        "CROSS_COMPILE=aarch64-linux-gnu- LD='sfu-link aarch64-linux-gnu-ld.bfd'")]
+    OBJECTS, IMAGE, TABLES, BOOT = ["lib/sfu_panic.o"], IMAGE, None, BOOT
+    SCENARIOS = [{**SCENARIOS[0], "traces": [
+        "do_undefined " + SHELL.replace(" _main", " -13"),
+        HERE + " sfu_panic_here panic_finish panic do_sync _restore_regs -13"]}]
