@@ -66,7 +66,9 @@ struct decoder {
     size_t num_marks;
     struct conditional *conditionals; /* by address */
     size_t num_conditionals;
-    bool vectors; /* the CPU may have MVE (Tag_MVE_arch), whose instructions look like others */
+    bool has_control;   /* it has the M profile's CONTROL: it is read, or written */
+    bool process_stack; /* and code sets PSP, so that SP may be that one */
+    bool vectors;       /* the CPU may have MVE (Tag_MVE_arch), whose instructions look like others */
 };
 
 /* An image_symbol_fn. A mapping symbol may have more behind a dot. */
@@ -131,6 +133,17 @@ static bool is_it(uint32_t half)
     return (half & 0xff00) == 0xbf00 && (half & 15) != 0;
 }
 
+/* HALF and NEXT may be an instruction that only the M profile has: msr of PSP or CONTROL, also the non-secure ones; mrs
+ * of CONTROL. */
+static void find_special(struct decoder *d, uint32_t half, uint32_t next)
+{
+    const bool writes = (half & 0xfff0) == 0xf380 && (next & 0xff00) == 0x8800;
+    const uint32_t which = next & 0x7f;
+
+    d->process_stack |= writes && (which == 9 || which == 0x18);
+    d->has_control |= (writes || (half == 0xf3ef && (next & 0xf000) == 0x8000)) && which == 0x14;
+}
+
 /* Finds the IT blocks in the T32 code from START up to END, at BYTES. */
 static void find_blocks(struct decoder *d, const uint8_t *bytes, uint64_t start, uint64_t end)
 {
@@ -147,6 +160,8 @@ static void find_blocks(struct decoder *d, const uint8_t *bytes, uint64_t start,
         state = (state & 7) == 0 ? 0 : (state & 0xe0) | (state << 1 & 0x1f);
         if (is_it(half))
             state = half & 0xff;
+        if (end - pc >= 4)
+            find_special(d, half, (uint32_t)load_number(bytes + (pc + 2 - start), 2, false));
         if (end - pc < size_of(half))
             break;
         pc += size_of(half);
@@ -332,7 +347,21 @@ static void leave(struct code_fact *fact)
 /* ---- Data processing ------------------------------------------------------------------------------------------- */
 
 /* The operations, by A32's numbers. */
-enum { AND = 0, SUB = 2, RSB = 3, ADD = 4, TST = 8, CMP = 10, CMN = 11, MOV = 13, BIC = 14, MVN = 15, OTHER = 16 };
+enum {
+    AND = 0,
+    EOR = 1,
+    SUB = 2,
+    RSB = 3,
+    ADD = 4,
+    TST = 8,
+    CMP = 10,
+    CMN = 11,
+    ORR = 12,
+    MOV = 13,
+    BIC = 14,
+    MVN = 15,
+    OTHER = 16
+};
 
 enum { LSL = 0 };
 
@@ -350,6 +379,20 @@ static bool rounds_down(uint32_t mask)
     return mask != UINT32_MAX && (~mask & (~mask + 1)) == 0 && ~mask < 0x10000;
 }
 
+/* How OP, of those that work on each bit, does that: CODE_AND or another one of those, or CODE_NONE. */
+static unsigned bitwise(unsigned op)
+{
+    return op == AND ? CODE_AND : op == ORR ? CODE_OR : op == EOR ? CODE_XOR : op == BIC ? CODE_BIC : CODE_NONE;
+}
+
+/* REG = BASE with LAST or, CODE_NONE, K, as OP says. */
+static void combine(struct code_fact *fact, unsigned op, uint8_t reg, uint8_t base, uint8_t last, int64_t k)
+{
+    code_add(fact, CODE_BITS, reg, last, base, k);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = (int32_t)bitwise(op);
+}
+
 static void with_number(struct code_fact *fact, unsigned op, uint8_t rd, uint8_t rn, uint32_t value)
 {
     const int64_t k = (int32_t)value;
@@ -365,9 +408,11 @@ static void with_number(struct code_fact *fact, unsigned op, uint8_t rd, uint8_t
     } else if ((op == AND && rounds_down(value)) || (op == BIC && rounds_down(~value))) {
         if (rd != rn)
             set(fact, rd, rn, 0);
-        code_add(fact, CODE_ALIGN, rd, 0, 0, 0);
+        code_add(fact, CODE_ALIGN, rd, 0, 0, op == AND ? k : ~k);
     } else if (op == AND) {
         code_add(fact, CODE_INDEX, rd, 0, rn, value);
+    } else if (bitwise(op) != CODE_NONE) {
+        combine(fact, op, rd, rn, CODE_NONE, k);
     } else {
         code_replace(fact, rd);
     }
@@ -390,6 +435,8 @@ static void with_register(struct code_fact *fact, unsigned op, uint8_t rd, uint8
         code_add(fact, CODE_SUM, rd, o->reg, rn, -1);
     } else if ((op == ADD || op == SUB) && rd == SP && rn == SP) {
         code_add(fact, CODE_ALIGN, SP, 0, 0, 0); /* alloca */
+    } else if (bitwise(op) != CODE_NONE && plain) {
+        combine(fact, op, rd, rn, o->reg, 0);
     } else if (op == ADD && shifted) {
         code_scaled(fact, rd, rn, o->reg, o->by * CODE_ENTRY_SHIFT);
     } else {
@@ -719,8 +766,8 @@ static void logic_half(struct code_fact *fact, const struct instruction *i)
         compute(fact, i, op, 0, rd, &o);
     } else if (op == 9) { /* negs */
         code_add(fact, CODE_SUM, rd, rm, CODE_ZERO, -1);
-    } else if (op == MVN) {
-        compute(fact, i, MVN, rd, 0, &o);
+    } else if (op == MVN || bitwise(op) != CODE_NONE) {
+        compute(fact, i, op, rd, rd, &o);
     } else {
         code_replace(fact, rd);
     }
@@ -884,7 +931,7 @@ static void decode_half(struct code_fact *fact, const struct instruction *i, con
 /* Data processing, by a number or a shifted register. */
 static void compute_wide(struct code_fact *fact, const struct instruction *i, const struct operand *o)
 {
-    static const uint8_t ops[] = {AND, BIC,   MOV,   MVN,   OTHER, OTHER, OTHER, OTHER,
+    static const uint8_t ops[] = {AND, BIC,   MOV,   MVN,   EOR,   OTHER, OTHER, OTHER,
                                   ADD, OTHER, OTHER, OTHER, OTHER, SUB,   RSB,   OTHER};
     const uint32_t op = field(i->word, 21, 4);
     const uint8_t rd = reg_at(i->word, 8), rn = reg_at(i->word, 16);
@@ -899,7 +946,7 @@ static void compute_wide(struct code_fact *fact, const struct instruction *i, co
         return;
     }
     if ((op == 2 || op == 3) && rn != PC)
-        what = OTHER;
+        what = op == 2 ? ORR : OTHER;
     compute(fact, i, what, rd, rn, o);
 }
 
@@ -987,11 +1034,10 @@ static int64_t long_distance(uint32_t word)
                 25);
 }
 
-/* The mode may become another one, or the registers of another one may be written. BY_NUMBER: who writes a mode's
- * number means that mode, and not the one that the code is in. */
-static void forget_mode(struct code_fact *fact, bool by_number)
+/* The registers of a mode are written. */
+static void forget_mode(struct code_fact *fact)
 {
-    code_add(fact, CODE_FORGET, SP, LR, 0, by_number);
+    forget_range(fact, SP, LR);
     code_forget(fact, CODE_OTHER_SP);
     code_forget(fact, CODE_STATUS);
 }
@@ -1016,9 +1062,9 @@ static void restore_status(struct code_fact *fact, uint8_t rn, bool up, bool bef
         set(fact, rn, rn, up ? 8 : -8);
 }
 
-static void change_status(struct code_fact *fact, uint32_t word)
+static void change_status(struct code_fact *fact, const struct instruction *i)
 {
-    const uint32_t special = word & 0x7f;
+    const uint32_t word = i->word, special = word & 0x7f;
 
     fact->flags = true;
     if (field(word, 20, 1) && !field(word, 5, 1)) { /* SPSR */
@@ -1027,12 +1073,20 @@ static void change_status(struct code_fact *fact, uint32_t word)
     }
     if (special == 8) /* msp: who sets it is on it */
         code_replace(fact, SP);
-    else if ((word & 0xff) == 0x14) /* control: SP is the other one */
-        code_add(fact, CODE_FORGET, SP, SP, 0, CODE_BANKED);
+    else if ((word & 0xff) == 0x14) /* control */
+        code_add(fact, CODE_CONTROL, 0, 0, reg_at(word, 16), i->decoder == NULL || i->decoder->process_stack);
     else if (special == 9 || special == 0x14 || special == 0x18) /* psp, control_ns, sp_ns */
         code_forget(fact, SP);
-    else if (field(word, 5, 1) || ((word & 0xff) == 0 && field(word, 8, 1))) /* of a mode; cpsr_c */
-        forget_mode(fact, false);
+    else if (field(word, 5, 1)) /* of a mode */
+        forget_mode(fact);
+    else if ((word & 0xff) == 0 && field(word, 8, 1)) /* cpsr_c */
+        code_add(fact, CODE_MODE, CODE_NONE, 0, reg_at(word, 16), 0);
+}
+
+/* Which one of mrs is followed: CONTROL or, of other profiles than M, CPSR. */
+static uint32_t special_register(const struct decoder *d)
+{
+    return d != NULL && d->has_control ? 0x14 : 0;
 }
 
 /* Branches on a condition, and what the CPU is told. */
@@ -1047,7 +1101,7 @@ static void control(struct code_fact *fact, const struct instruction *i)
         fact->condition = (uint8_t)(field(word, 22, 4) + 1);
         go_to(fact, CODE_JUMP, i->here + (uint64_t)k);
     } else if (op == 0x38 || op == 0x39) {
-        change_status(fact, word);
+        change_status(fact, i);
     } else if (op == 0x3a) {   /* hints; cps; pac and pacbti write r12 */
         if (field(word, 8, 1)) /* to another mode */
             code_add(fact, CODE_MODE, word & 31, 0, 0, 0);
@@ -1059,7 +1113,10 @@ static void control(struct code_fact *fact, const struct instruction *i)
         fact->flow = CODE_RESUME;
         set(fact, CODE_TARGET, reg_at(word, 16), -(int64_t)(word & 0xff));
     } else if (op == 0x3e || op == 0x3f) { /* mrs */
-        code_replace(fact, reg_at(word, 8));
+        if (op == 0x3e && (word & 0xff) == special_register(i->decoder) && field(word, 16, 4) == 15)
+            set(fact, reg_at(word, 8), CODE_NOW, 0);
+        else
+            code_replace(fact, reg_at(word, 8));
     } else if ((word & 0xfff0f000) == 0xf7f0a000) { /* udf */
         fact->flow = CODE_STOP;
     } else if ((op & 0x7e) == 0x7e && field(word, 12, 4) == 8) { /* hvc, smc */
@@ -1362,10 +1419,14 @@ static void misc_word(struct code_fact *fact, const struct instruction *i)
     switch (field(word, 4, 4)) {
     case 0:
         fact->flags = which == 1;
-        if (!(which & 1))
+        if (which == 0 && !field(word, 9, 1) && reg_at(word, 12) != PC) /* cpsr */
+            set(fact, reg_at(word, 12), CODE_NOW, 0);
+        else if (!(which & 1))
             result_in(fact, reg_at(word, 12));
-        else if (field(word, 9, 1) || (which == 1 && field(word, 16, 1))) /* of a mode; cpsr_c */
-            forget_mode(fact, false);
+        else if (field(word, 9, 1)) /* of a mode */
+            forget_mode(fact);
+        else if (which == 1 && field(word, 16, 1)) /* cpsr_c */
+            code_add(fact, CODE_MODE, CODE_NONE, 0, reg_at(word, 0), 0);
         else if (which == 3)
             code_forget(fact, CODE_STATUS);
         break;
@@ -1421,8 +1482,8 @@ static void multiply_halves(struct code_fact *fact, uint32_t word)
 
 static void compute_word(struct code_fact *fact, const struct instruction *i)
 {
-    static const uint8_t ops[] = {AND, OTHER, SUB, RSB, ADD,   OTHER, OTHER, OTHER,
-                                  TST, TST,   CMP, CMN, OTHER, MOV,   BIC,   MVN};
+    static const uint8_t ops[] = {AND, EOR, SUB, RSB, ADD, OTHER, OTHER, OTHER,
+                                  TST, TST, CMP, CMN, ORR, MOV,   BIC,   MVN};
     const uint32_t word = i->word, op = ops[field(word, 21, 4)];
     const uint8_t rd = reg_at(word, 12), rn = reg_at(word, 16);
     struct operand o = by_number(arm_rotated(word & 0xff, 2 * field(word, 8, 4)));
@@ -1459,7 +1520,7 @@ static bool compute_special(struct code_fact *fact, uint32_t word)
         return false;
     fact->flags = op == 18 && field(word, 16, 4) != 0;
     if (op == 18 && field(word, 16, 1)) /* msr cpsr_c */
-        forget_mode(fact, true);
+        code_add(fact, CODE_MODE, word & CODE_MODE_BITS, 0, 0, 0);
     else if (op == 22)
         code_forget(fact, CODE_STATUS);
     return true;

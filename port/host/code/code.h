@@ -89,7 +89,8 @@
 /* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K;
  * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, or of RA's word, another value than at the entry, because
  * an instruction has taken it from elsewhere than from the function's own frame; + CODE_ONE_WAY, on one of two ways
- * that flags have decided between; and BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or 0. */
+ * that flags have decided between; BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or 0; and BASE_UNKNOWN + CODE_SOME_BITS
+ * and more is a number of which some bits are known (state.c, struct bits). */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
@@ -131,7 +132,7 @@ struct code_slot {
     uint8_t base;
 };
 
-enum { CODE_GONE = 1, CODE_ONE_WAY, CODE_ALL_OR_NONE };
+enum { CODE_GONE = 1, CODE_ONE_WAY, CODE_ALL_OR_NONE, CODE_SOME_BITS = 1 << 30 };
 
 /* NUMBER with the 16 bits that OP, a CODE_INSERT, puts into it. */
 uint64_t code_insert(uint64_t number, const struct code_op *op);

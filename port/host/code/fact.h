@@ -13,7 +13,8 @@
  * CODE_OTHER_SP is where GS begins. ARM: CODE_PC has what rfe loads, and CODE_OTHER_SP is the SP of the mode that was
  * interrupted, until the entry changes to that. CODE_ZERO: is always 0 (an absolute address).
  * CODE_TARGET: where a jump to what a register or memory has goes. CODE_STATUS, of ARM: SPSR; of x86: the direction
- * flag, as the number 1 or, where it is set, -1. */
+ * flag, as the number 1 or, where it is set, -1. CODE_NOW, of ARM: the bits of CPSR, or of the M profile's
+ * CONTROL, that say which SP is in use. */
 enum {
     CODE_REAL = 32,
     CODE_PC = 32,
@@ -21,15 +22,22 @@ enum {
     CODE_ZERO,
     CODE_TARGET,
     CODE_STATUS,
+    CODE_NOW,
     CODE_REGISTERS,
     CODE_NONE = 255
 };
 
-/* Modes of ARM that exceptions are handled in. */
-enum { CODE_MODE_SVC = 0x13, CODE_MODE_SYS = 0x1f };
+/* Modes of ARM: that of programs, and those that exceptions are handled in. */
+enum { CODE_MODE_USR = 0x10, CODE_MODE_SVC = 0x13, CODE_MODE_SYS = 0x1f };
+
+/* Those bits of CPSR, and of CONTROL. */
+enum { CODE_MODE_BITS = 31, CODE_SPSEL = 2 };
 
 /* K of CODE_FORGET. */
 enum { CODE_BANKED = 2 };
+
+/* FROM of CODE_BITS. */
+enum { CODE_AND, CODE_OR, CODE_XOR, CODE_BIC };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
@@ -52,16 +60,19 @@ enum code_do {
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown: they may be written, or, if K is not 0, they are; CODE_BANKED: by what
                   * another stack has, whatever they were */
-    CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
-    CODE_SIGN,   /* REG is signed */
-    CODE_AUTH,   /* REG is freed of its signature */
-    CODE_INSERT, /* REG, of which LAST is the shift: its 16 bits from there on = K */
-    CODE_WORD,   /* REG = its lowest 32 bits, with their sign */
-    CODE_SHIFT,  /* REG, a number, is shifted to the left by K */
-    CODE_INDEX,  /* REG = BASE and K, to the left by LAST and to the right by FROM: only its bound is known */
-    CODE_FETCH,  /* REG = LAST bytes at BASE times FROM, 0 for 1, + K: only that they stand there, too, is known */
-    CODE_BOUND,  /* REG is compared with LAST or, CODE_NONE, with K: FROM bits of it or, 0, all */
-    CODE_MODE,   /* ARM: the mode becomes REG: SP and LR are those of that mode */
+    CODE_ALIGN,   /* REG is rounded down to a multiple that is not known, or moved by a number that is not; K, if it
+                    is not 0: REG = REG and K */
+    CODE_BITS,    /* ARM: REG = BASE and, or, xor, without (FROM) LAST or, CODE_NONE, K */
+    CODE_SIGN,    /* REG is signed */
+    CODE_AUTH,    /* REG is freed of its signature */
+    CODE_INSERT,  /* REG, of which LAST is the shift: its 16 bits from there on = K */
+    CODE_WORD,    /* REG = its lowest 32 bits, with their sign */
+    CODE_SHIFT,   /* REG, a number, is shifted to the left by K */
+    CODE_INDEX,   /* REG = BASE and K, to the left by LAST and to the right by FROM: only its bound is known */
+    CODE_FETCH,   /* REG = LAST bytes at BASE times FROM, 0 for 1, + K: only that they stand there, too, is known */
+    CODE_BOUND,   /* REG is compared with LAST or, CODE_NONE, with K: FROM bits of it or, 0, all */
+    CODE_MODE,    /* ARM: the mode becomes REG or, CODE_NONE, what BASE says: SP and LR are those of that mode */
+    CODE_CONTROL, /* ARM's M profile: CONTROL = BASE; K: the image has a process stack */
     CODE_SAVE /* ARM: the words at K, from the SP of mode REG, and behind it = LR and SPSR; that SP moves by FROM */
 };
 

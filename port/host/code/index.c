@@ -465,6 +465,7 @@ void index_follow(const struct code_cpu *cpu, struct code_state *state, const st
         index_drop_places(state);
         break;
     case CODE_MODE: /* FIQ mode has registers of its own */
+    case CODE_CONTROL:
         index_forget(state);
         break;
     case CODE_SAVE:

@@ -23,9 +23,47 @@ uint64_t code_insert(uint64_t number, const struct code_op *op)
     return (number & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last;
 }
 
+/* What is known of the lowest five bits of a number: those that are 0; those that are 1; those that are as they were in
+ * CODE_NOW when the function was entered. GONE: as of code_is_gone. */
+struct bits {
+    uint32_t zero, one, same;
+    bool gone;
+};
+
+enum { BITS_ONE = 5, BITS_SAME = 10, BITS_GONE = 15 };
+
+static bool has_bits(const struct code_value *value)
+{
+    return value->base == BASE_UNKNOWN && value->k >= CODE_SOME_BITS;
+}
+
+static struct bits bits_of(const struct code_value *value)
+{
+    const uint32_t k = (uint32_t)value->k;
+    struct bits bits = {0, 0, 0, false};
+
+    if (value->base == BASE_NUMBER)
+        bits = (struct bits){~k & CODE_MODE_BITS, k & CODE_MODE_BITS, 0, false};
+    else if (has_bits(value))
+        bits = (struct bits){k & CODE_MODE_BITS, k >> BITS_ONE & CODE_MODE_BITS, k >> BITS_SAME & CODE_MODE_BITS,
+                             (k >> BITS_GONE & 1) != 0};
+    return bits;
+}
+
+static struct code_value value_of(const struct bits *bits)
+{
+    const uint32_t k =
+        bits->zero | bits->one << BITS_ONE | bits->same << BITS_SAME | (uint32_t)bits->gone << BITS_GONE;
+
+    if ((bits->zero | bits->one | bits->same) == 0)
+        return bits->gone ? gone : state_unknown;
+    return (struct code_value){CODE_SOME_BITS + (int64_t)k, BASE_UNKNOWN, false, 0, 0};
+}
+
 bool code_is_gone(const struct code_value *value)
 {
-    return state_same_value(value, &gone) || state_same_value(value, &state_one_way);
+    return state_same_value(value, &gone) || state_same_value(value, &state_one_way) ||
+           (has_bits(value) && bits_of(value).gone);
 }
 
 /* No place in memory is as far from another one, or from 0, as a number with a sign. */
@@ -134,6 +172,15 @@ static bool is_useful(const struct code_state *state, const struct code_value *a
     return (value->base > BASE_NEAR || value->base == BASE_NUMBER) && state->num < CODE_SLOTS;
 }
 
+/* Whether VALUE says what CODE_NOW becomes, if it is put there. */
+static bool is_saved_mode(const struct code_state *state, const struct code_value *value)
+{
+    const struct bits bits = bits_of(value);
+
+    return has_bits(value) && !bits.gone && (bits.zero | bits.one | bits.same) == CODE_MODE_BITS &&
+           state->num < CODE_SLOTS - SLOTS_LEFT;
+}
+
 /* Something has been written where nobody knows: perhaps there. Stacks are elsewhere. */
 static void forget_struct(struct code_state *state)
 {
@@ -167,7 +214,7 @@ void state_store(const struct code_cpu *cpu, struct code_state *state, const str
     if (value->base == BASE_UNKNOWN && own != NULL && is_own_word(cpu, own))
         value = &gone;
     write_slots(cpu, state, at->base, at->k + offset, cpu->word, false);
-    if (is_useful(state, at, value) || (value == &gone && state->num < CODE_SLOTS))
+    if (is_useful(state, at, value) || is_saved_mode(state, value) || (value == &gone && state->num < CODE_SLOTS))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
 
@@ -206,10 +253,20 @@ static struct code_value entry_value(unsigned reg)
     return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false, 0, 0};
 }
 
-void code_entry(const struct code_cpu *cpu, struct code_state *state)
+/* Nothing is known but which bits CODE_NOW has: its own. */
+static void begin(const struct code_cpu *cpu, struct code_state *state)
 {
+    const struct bits own = {0, 0, CODE_MODE_BITS, false};
+
     memset(state, 0, sizeof *state);
     state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
+    if (cpu->banked)
+        state->reg[CODE_NOW] = value_of(&own);
+}
+
+void code_entry(const struct code_cpu *cpu, struct code_state *state)
+{
+    begin(cpu, state);
     state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false, 0, 0};
     state->reg[cpu->fp] = entry_value(cpu->fp);
     if (cpu->shadow != 0)
@@ -317,8 +374,7 @@ void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_
     if (kind == CODE_CALLED) {
         code_entry(cpu, state);
     } else if (kind == CODE_START) {
-        memset(state, 0, sizeof *state);
-        state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
+        begin(cpu, state);
         state->caller = CALLER_NONE;
     } else {
         code_trap_entry(cpu, state, kind);
@@ -388,10 +444,54 @@ static void lose_count(const struct code_cpu *cpu, struct code_state *state, uns
     state->reg[reg] = is_own && is_other ? gone : state_unknown;
 }
 
-/* REG is rounded down by an instruction. What is near SP may become SP; nothing is known of what is not on a stack. */
-static void round_down(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
+/* What is known of the bits of VALUE and, or, xor, without (HOW) OTHER. */
+static struct bits combine(const struct bits *value, const struct bits *other, int32_t how)
 {
-    if (!code_is_on_stack(&state->reg[reg]))
+    const struct bits b = how == CODE_BIC ? (struct bits){other->one, other->zero, 0, false} : *other, a = *value;
+
+    if (how == CODE_XOR)
+        return (struct bits){(a.zero & b.zero) | (a.one & b.one), (a.zero & b.one) | (a.one & b.zero),
+                             (a.same & b.zero) | (a.zero & b.same), false};
+    if (how == CODE_OR)
+        return (struct bits){a.zero & b.zero, a.one | b.one, (a.same & (b.zero | b.same)) | (a.zero & b.same),
+                             false};
+    return (struct bits){a.zero | b.zero, a.one & b.one, (a.same & (b.one | b.same)) | (a.one & b.same), false};
+}
+
+/* The number A and, or, xor, without (HOW) B. */
+static uint64_t combined(uint64_t a, uint64_t b, int32_t how)
+{
+    return how == CODE_XOR ? a ^ b : how == CODE_OR ? a | b : how == CODE_BIC ? a & ~b : a & b;
+}
+
+static struct code_value combine_values(const struct code_cpu *cpu, const struct code_value *a,
+                                        const struct code_value *b, int32_t how)
+{
+    const struct bits first = bits_of(a), second = bits_of(b), both = combine(&first, &second, how);
+
+    if (a->base == BASE_NUMBER && b->base == BASE_NUMBER)
+        return (struct code_value){state_wrapped(cpu, (int64_t)combined((uint64_t)a->k, (uint64_t)b->k, how)),
+                                   BASE_NUMBER, false, 0, 0};
+    return value_of(&both);
+}
+
+/* REG = BASE and MASK, a number: of those only what has some bits is followed. */
+static struct code_value masked(const struct code_cpu *cpu, const struct code_value *value, int64_t mask)
+{
+    const struct code_value number = {mask, BASE_NUMBER, false, 0, 0};
+
+    return cpu->banked && value->base == BASE_UNKNOWN ? combine_values(cpu, value, &number, CODE_AND)
+                                                      : state_unknown;
+}
+
+/* REG is rounded down by an instruction. What is near SP may become SP; nothing is known of what is not on a stack. */
+static void round_down(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const unsigned reg = op->reg;
+
+    if (op->k != 0 && reg != cpu->sp && has_bits(&state->reg[reg]))
+        state->reg[reg] = masked(cpu, &state->reg[reg], op->k);
+    else if (!code_is_on_stack(&state->reg[reg]))
         lose_count(cpu, state, reg);
     else if (reg == cpu->sp)
         state_move_sp(cpu, state);
@@ -518,11 +618,22 @@ static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *stat
     return num;
 }
 
+static bool is_something(const struct code_value *value)
+{
+    return has_bits(value) ? code_is_gone(value) : !state_same_value(value, &state_unknown);
+}
+
 /* What two values that differ are both. */
 static struct code_value join_other(const struct code_value *a, const struct code_value *b)
 {
-    const bool is_known = !state_same_value(a, &state_unknown) && !state_same_value(b, &state_unknown);
+    const bool is_known = is_something(a) && is_something(b);
+    const struct bits first = bits_of(a), second = bits_of(b);
+    const struct bits both = {first.zero & second.zero, first.one & second.one, first.same & second.same,
+                              code_is_gone(a) && code_is_gone(b)};
+    const bool some_bits = has_bits(a) || has_bits(b);
 
+    if (some_bits && !state_same_value(a, &state_one_way) && !state_same_value(b, &state_one_way))
+        return value_of(&both);
     return is_known && (state_same_value(a, &state_one_way) || state_same_value(b, &state_one_way)) ? state_one_way
                                                                                                     : state_unknown;
 }
@@ -851,6 +962,15 @@ static bool names_shadow(const struct code_cpu *cpu, const struct code_state *st
            state->reg[op->reg].base == BASE_UNKNOWN && state->caller == CALLER_KNOWN;
 }
 
+/* VALUE, which has some bits, in another register. */
+static struct code_value without_gone(const struct code_value *value)
+{
+    struct bits bits = bits_of(value);
+
+    bits.gone = false;
+    return value_of(&bits);
+}
+
 /* REG = the value AT + K. What is gone stays so wherever it moves. */
 static void set_value(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
@@ -862,7 +982,9 @@ static void set_value(const struct code_cpu *cpu, struct code_state *state, cons
     }
     code_move(&at, op->k);
     at.k = state_wrapped(cpu, at.k);
-    if (at.base != BASE_UNKNOWN)
+    if (has_bits(&at) && op->k == 0)
+        state->reg[op->reg] = without_gone(&at);
+    else if (at.base != BASE_UNKNOWN)
         state->reg[op->reg] = at.base != BASE_TABLE || op->k == 0 ? at : state_unknown;
     else if (op->base != op->reg || !code_is_gone(&at))
         state->reg[op->reg] = state_unknown;
@@ -999,7 +1121,8 @@ static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k)
 /* What registers become by OP, one that neither reads nor writes memory. */
 static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
-    struct code_value *reg = &state->reg[op->reg];
+    const struct code_value number = {op->k, BASE_NUMBER, false, 0, 0};
+    struct code_value *reg = &state->reg[op->reg], result;
     unsigned i;
 
     switch ((enum code_do)op->what) {
@@ -1029,7 +1152,7 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
             state->reg[i] = op->k == CODE_BANKED && i == cpu->sp ? gone : state_unknown;
         break;
     case CODE_ALIGN:
-        round_down(cpu, state, op->reg);
+        round_down(cpu, state, op);
         break;
     case CODE_SIGN:
     case CODE_AUTH:
@@ -1044,7 +1167,15 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
     case CODE_SHIFT:
         shift(cpu, reg, op->k);
         break;
-    default: /* CODE_INDEX, CODE_FETCH; CODE_BOUND has been seen */
+    case CODE_BITS:
+        result = combine_values(cpu, &state->reg[op->base], op->last != CODE_NONE ? &state->reg[op->last] : &number,
+                                op->from);
+        *reg = op->reg != cpu->sp ? result : state_unknown;
+        break;
+    case CODE_INDEX:
+        *reg = op->last == 0 && op->from == 0 ? masked(cpu, &state->reg[op->base], op->k) : state_unknown;
+        break;
+    default: /* CODE_FETCH; CODE_BOUND has been seen */
         if (op->what != CODE_BOUND)
             *reg = state_unknown;
         break;
@@ -1102,6 +1233,78 @@ static void take_mode(const struct code_cpu *cpu, struct code_state *state, unsi
     leave_banked(state);
 }
 
+/* The mode with BITS, or 0: it is not known. */
+static unsigned mode_of(const struct bits *bits)
+{
+    return (bits->zero | bits->one) == CODE_MODE_BITS ? bits->one : 0;
+}
+
+/* Whether the BITS of MASK are those of NOW. */
+static bool has_same_bits(const struct bits *bits, const struct bits *now, uint32_t mask)
+{
+    return (((bits->zero & now->zero) | (bits->one & now->one) | (bits->same & now->same)) & mask) == mask;
+}
+
+/* What the mode is behind OP. */
+static struct bits mode_behind(const struct code_state *state, const struct code_op *op)
+{
+    const struct code_value number = {op->reg, BASE_NUMBER, false, 0, 0};
+
+    return bits_of(op->reg != CODE_NONE ? &number : &state->reg[op->base]);
+}
+
+/* Whether OP, CODE_MODE, leaves SP and LR: user mode has those of system mode. */
+static bool keeps_mode(const struct code_state *state, const struct code_op *op)
+{
+    const struct bits mode = mode_behind(state, op), now = bits_of(&state->reg[CODE_NOW]);
+
+    return has_same_bits(&mode, &now, CODE_MODE_BITS) ||
+           ((mode_of(&mode) == CODE_MODE_USR || mode_of(&mode) == CODE_MODE_SYS) &&
+            (mode_of(&now) == CODE_MODE_USR || mode_of(&now) == CODE_MODE_SYS));
+}
+
+/* Whether the mode is known to be another one behind OP, CODE_MODE. Of a mode that is not known nobody says that. */
+static bool takes_other_mode(const struct code_state *state, const struct code_op *op)
+{
+    const struct bits mode = mode_behind(state, op);
+
+    return !keeps_mode(state, op) && mode_of(&mode) != 0;
+}
+
+/* OP, CODE_MODE. */
+static void change_mode(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct bits mode = mode_behind(state, op);
+
+    if (takes_other_mode(state, op)) {
+        take_mode(cpu, state, mode_of(&mode));
+    } else if (!keeps_mode(state, op)) {
+        state->reg[cpu->sp] = state->reg[cpu->ra] = state_unknown;
+        state->reg[CODE_OTHER_SP] = state->reg[CODE_STATUS] = state_unknown;
+    }
+    mode.gone = false;
+    state->reg[CODE_NOW] = value_of(&mode);
+}
+
+/* Whether OP, CODE_CONTROL, leaves SP: bit SPSEL is what it was, or 0 where nobody has another stack than that. */
+static bool keeps_control(const struct code_state *state, const struct code_op *op)
+{
+    const struct bits control = bits_of(&state->reg[op->base]), now = bits_of(&state->reg[CODE_NOW]);
+
+    return has_same_bits(&control, &now, CODE_SPSEL) || (op->k == 0 && (control.zero & now.same & CODE_SPSEL) != 0);
+}
+
+/* OP, CODE_CONTROL. Where SPSEL is restored, SP is the one of the entry. */
+static void change_control(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct bits control = bits_of(&state->reg[op->base]);
+
+    if (!keeps_control(state, op))
+        state->reg[cpu->sp] = control.same & CODE_SPSEL ? state_unknown : gone;
+    control.gone = false;
+    state->reg[CODE_NOW] = value_of(&control);
+}
+
 /* srs. Where the mode's SP is not known, or may be the one that is in use, SP has no value any more. */
 static void save_status(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
@@ -1146,7 +1349,10 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         copy(cpu, state, &at, op->k, &state->reg[op->reg], op->from, op->last + 1u);
         break;
     case CODE_MODE:
-        take_mode(cpu, state, op->reg);
+        change_mode(cpu, state, op);
+        break;
+    case CODE_CONTROL:
+        change_control(cpu, state, op);
         break;
     case CODE_SAVE:
         save_status(cpu, state, op);
@@ -1236,6 +1442,7 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
         case CODE_SHIFT:
         case CODE_INDEX:
         case CODE_FETCH:
+        case CODE_BITS:
             result |= op->reg == reg;
             break;
         case CODE_FORGET:
@@ -1243,7 +1450,10 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
                 result = op->k != 0;
             break;
         case CODE_MODE: /* which has an SP and an LR of its own */
-            result |= reg != cpu->fp;
+            result |= reg != cpu->fp && takes_other_mode(state, op);
+            break;
+        case CODE_CONTROL:
+            result |= reg == cpu->sp && !keeps_control(state, op);
             break;
         case CODE_LOAD:
         case CODE_LOADS:
@@ -1255,6 +1465,16 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
         }
     }
     return result;
+}
+
+/* REG, which was its own, has what is not known. */
+static void lose(struct code_value *reg)
+{
+    struct bits bits = bits_of(reg);
+
+    bits.gone = true;
+    if (has_bits(reg) || state_same_value(reg, &state_unknown))
+        *reg = value_of(&bits);
 }
 
 bool state_takes_sp(const struct code_cpu *cpu, const struct code_op *op)
@@ -1292,8 +1512,8 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     if (state->reg[cpu->sp].base == BASE_TABLE || state->reg[cpu->sp].base == BASE_INDEXED)
         state->reg[cpu->sp] = gone; /* a stack of several */
     for (i = 0; i < num_own; i++)
-        if (leaves[i] && state_same_value(&state->reg[own[i]], &state_unknown))
-            state->reg[own[i]] = gone;
+        if (leaves[i])
+            lose(&state->reg[own[i]]);
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
         state->trap_is_cfa = true;

@@ -404,6 +404,47 @@ BANKED = {
     "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
         msr psp, r0 => r13+8 [cfa-4] FP+0\nmovs r3, #2\nmsr control, r3\nisb => none\nbl leaf => none\nb . => none"""}
 
+# The mode is written from a register: what the code has computed or saved. In the second table it is
+# the same as before.
+OTHER_MODE = {
+    "arm": ("mrs r1, cpsr ; bic r1, r1, #0x1f ; orr r1, r1, #0x12 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; bic r1, r1, #0x1f ; orr r1, r1, #0xd1 ; msr cpsr_cxsf, r1",
+            "ldr r2, =0xd2 ; msr cpsr_c, r2",
+            "mov r2, #0xd2 ; msr cpsr_c, r2", "mvn r2, #0x2d ; msr cpsr_c, r2",
+            "mrs r1, cpsr ; orr r1, r1, #0x1f ; eor r1, r1, #0xd ; msr cpsr_fc, r1",
+            "mrs r1, cpsr ; mov r2, #0x1f ; bic r1, r1, r2 ; mov r3, #0x17 ; orr r2, r3, r1 ; msr cpsr_c, r2",
+            "mrs r1, spsr ; and r1, r1, #0x80 ; orr r1, r1, #0x12 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; and r1, r1, #0xe0 ; orr r1, r1, #0x12 ; push {r1} ; pop {r2} ; msr cpsr_c, r2",
+            "mrs r1, cpsr ; bic r1, r1, #0x1f ; orr r1, r1, #0x12 ; cmp r0, #0 ; msreq cpsr_c, r1",
+            "mrs lr, cpsr ; bic lr, lr, #0x1f ; orr lr, lr, #0x12 ; msr cpsr_c, lr",
+            "mrs r1, cpsr ; cmp r0, #0 ; orrne r1, r1, #0x80 ; orr r1, r1, #0x1f ; bic r1, r1, #0xc ; msr cpsr_c, r1"),
+    "t32": ("mrs r1, cpsr ; bic r1, r1, #0x1f ; orr r1, r1, #0x12 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; movs r2, #0x1f ; bics r1, r2 ; movs r2, #0xd2 ; orrs r1, r2 ; msr cpsr_cxsf, r1",
+            "mrs r1, cpsr ; movs r2, #0xe0 ; ands r1, r2 ; movs r2, #0x12 ; eors r1, r2 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; bic r1, r1, #0x1f ; eor r1, r1, #0x1b ; msr cpsr_c, r1",
+            "ldr r2, =0xd2 ; msr cpsr_c, r2", "movs r2, #0xd2 ; msr cpsr_c, r2"),
+    "thumb": ("movs r3, #3 ; msr control, r3", "mrs r3, control ; orr r3, r3, #2 ; msr control, r3",
+              "mrs r3, control ; movs r2, #2 ; orrs r3, r2 ; msr control, r3", "msr control, r0",
+              "mrs r3, apsr ; msr control, r3", "movs r3, #0 ; msr control, r3")}
+SAME_MODE = {
+    "arm": ("mrs r1, cpsr ; orr r2, r1, #0x80 ; msr cpsr_c, r2 ; nop ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; cpsid i ; nop ; msr cpsr_c, r1", "mrs r4, cpsr ; cpsid if ; bl leaf ; msr cpsr_fc, r4",
+            "mrs r1, cpsr ; push {r1} ; cpsid i ; nop ; pop {r2} ; msr cpsr_cxsf, r2",
+            "mrs r1, cpsr ; bic r1, r1, #0xc0 ; msr cpsr_c, r1", "mrs r1, cpsr ; eor r1, r1, #0x40 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; and r2, r1, #0x80 ; cpsid i ; mrs r3, cpsr ; bic r3, r3, #0x80 ; orr r3, r3, r2 ; nop",
+            "mrs r1, cpsr ; cmp r0, #0 ; orrne r1, r1, #0x80 ; msr cpsr_c, r1",
+            "mrs r1, cpsr ; and r2, r1, #0x1f ; orr r2, r2, #0xc0 ; msr cpsr_c, r2", "mrs r1, cpsr ; msr cpsr_f, r1"),
+    "t32": ("mrs r1, cpsr ; orr r2, r1, #0x80 ; msr cpsr_c, r2 ; nop ; msr cpsr_c, r1",
+            "mrs r4, cpsr ; cpsid i ; bl leaf ; msr cpsr_c, r4",
+            "mrs r1, cpsr ; movs r2, #0x80 ; orrs r1, r2 ; msr cpsr_c, r1"),
+    "thumb": ("mrs r3, control ; orr r3, r3, #1 ; msr control, r3",
+              "mrs r3, control ; bic r3, r3, #5 ; msr control, r3",
+              "mrs r3, control ; movs r2, #1 ; orrs r3, r2 ; msr control, r3",
+              "mrs r4, control ; bl leaf ; msr control, r4"),
+    # Nobody sets PSP in this image.
+    "msp": ("movs r3, #1 ; msr control, r3", "mov r3, #0 ; msr control, r3 ; isb", "mrs r3, control ; orr r3, r3, #1 ; "
+            "and r3, r3, #0xfd ; msr control, r3")}
+
 # CFI says nothing, and the code shows that it is wrong where SP moves by a number. Where the code moves SP by what it
 # does not know, or nobody sees who comes there, that CFI is no witness.
 DISPROVED = {
@@ -1309,6 +1350,18 @@ def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call")):
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
 
 
+def modes(kind, how, keeps):
+    """HOW leaves SP, or SP is another one: beside CFI that says nothing of that, and by the code alone."""
+    cpu, before = ("arm", ".thumb\n.thumb_func\n") if kind == "t32" else ("thumb" if kind == "msp" else kind, "")
+    row = "r13+8 [cfa-4] *" if keeps else "none"
+    text = """%sf: push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\n%s\nnop => %s\nbl leaf => %s
+        b .\n.ltorg""" % (before, how.replace(" ; ", "\n"), row, row)
+    if kind == "thumb":
+        text += "\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\nmsr psp, r0\nbx lr"
+    check(cpu, "modes", text)
+    alone(cpu, text)
+
+
 # Code alone: functions that take an argument off the stack by other ways than `ret n`, as gcc does with
 # -mfunction-return, and as assembly does. Behind the call SP is higher.
 TAKES = (
@@ -1858,6 +1911,10 @@ def main():
             text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
             if text is not None:
                 test("%s: %s" % (cpu, name), check, cpu, name, text)
+    for tables, keeps in ((OTHER_MODE, False), (SAME_MODE, True)):
+        for kind, ways in tables.items():
+            for how in ways:
+                test("%s: %s SP by %s" % (kind, "the same" if keeps else "another", how), modes, kind, how, keeps)
     for cpu in CPUS:
         kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
         for text in LOST_TO.get(kind, ()):

@@ -128,6 +128,8 @@ def by_ops(ops):
             changed.update(i for i in range(16) if int(extra) >> i & 1)
         elif what in ("forget", "load"):
             changed.update(range(int(reg), int(last) + 1))
+        elif what == "control":
+            changed.add(13)
         elif what == "mode":
             changed.update((13, 14))
         elif what == "save":

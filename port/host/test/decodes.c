@@ -15,10 +15,10 @@
 
 static void put(const struct code_op *op)
 {
-    static const char *const names[] = {"set",    "number", "table", "scaled", "sum",    "ones",   "mask",
-                                        "load",   "store",  "loads", "stores", "write",  "stride", "copy",
-                                        "forget", "align",  "sign",  "auth",   "insert", "word",   "shift",
-                                        "index",  "fetch",  "bound", "mode",   "save"};
+    static const char *const names[] = {"set",    "number", "table", "scaled", "sum",   "ones",    "mask",
+                                        "load",   "store",  "loads", "stores", "write", "stride",  "copy",
+                                        "forget", "align",  "bits",  "sign",   "auth",  "insert",  "word",
+                                        "shift",  "index",  "fetch", "bound",  "mode",  "control", "save"};
 
     printf(" %s,%u,%u,%u,%" PRId64 ",%d", names[op->what], op->reg, op->last, op->base, op->k, op->from);
 }
