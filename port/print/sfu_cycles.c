@@ -63,7 +63,7 @@ void sfu_print_cycles(struct sfu_print_cycle *c, const struct sfu_print_item *it
     bool plain = item != NULL && item->marks == 0 && item->lookup < item->pc;
     unsigned lengths = plain ? repeats(c, item->pc) : 0;
 
-    if (c->held > 0 && (lengths & c->lengths) != 0)
+    if ((lengths & c->lengths) != 0)
         lengths &= c->lengths;
     else
         release(c);

@@ -138,6 +138,7 @@ static void print_items(const struct sfu_record *record, const struct sfu_panic 
     unsigned i;
 
     item.number = record->first;
+    item.size = 0;
     for (i = 0; i < record->num; i++) {
         uint32_t word = record->words[i];
         uint32_t number = word >> BITS;

@@ -26,6 +26,9 @@ static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,   
 enum { STACK = 0x10000, WORDS = 64 };
 static uint64_t stack[WORDS];
 
+enum { CODE = 0x800000 };
+static uint64_t code_at; /* where stack_of puts its section: CODE, unless a test says otherwise */
+
 static char output[1 << 16];
 static size_t length;
 static struct sfu_section section;
@@ -96,6 +99,7 @@ static int reset(void **state)
     length = 0;
     faults = 0;
     fault_behind = 30;
+    code_at = CODE;
     hook_guesses = false;
     target.stack.bytes = stack;
     target.stack.low = STACK;
@@ -229,9 +233,76 @@ static void test_replaced(void **state)
 {
     (void)state;
     target.original_ra = original_ra;
+    target.find_stack = find_stack;
     record(1, STACK + 8 * 20, 0x7000);
+    record(20, 0, 0x7000);
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
     assert_non_null(strstr(output, "\n#1  0x0000000000010010  [replaced]  [guessed]\n"));
+    assert_non_null(strstr(output, "\n#2  0x00000000000100a8  [stack switch]  [replaced]  [guessed]\n"));
+}
+
+/* A trap that has come to another stack. */
+static void test_interrupted_and_switched(void **state)
+{
+    (void)state;
+    target.trap_hook = trap;
+    target.find_stack = find_stack;
+    top.fp = STACK + 8 * 7;
+    record(7, 0, 0x2000);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_non_null(strstr(output, "\n#2  0x0000000000003000  [interrupted]  [stack switch]\n"));
+}
+
+/* What the panic path has asked for once the trace is at its end: the code that is printed, and a doubt. */
+static int ends_otherwise(struct sfu_panic *p, int ends_by)
+{
+    assert_ptr_equal(p, &panic);
+    assert_int_equal(ends_by, SFU_E_NO_FDE);
+    p->walk.frame.reliable = false;
+    return SFU_END;
+}
+
+static void test_after(void **state)
+{
+    char expected[200];
+
+    (void)state;
+    target.frame_pointers = false;
+    panic.after = ends_otherwise;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_END);
+    snprintf(expected, sizeof expected, "\ntrace ends (1): %s; guessed frames are not proven\n",
+             sfu_string(SFU_END));
+    assert_non_null(strstr(output, expected));
+}
+
+static void say_before(struct sfu_panic *p, const struct sfu_registers *from)
+{
+    assert_ptr_equal(from, &top);
+    sfu_print_text(p, "before\n");
+}
+
+static bool naming_faults;
+
+static const char *symbol_that_faults(void *ctx, uint64_t addr, uint64_t *offset)
+{
+    (void)addr;
+    (void)offset;
+    if (naming_faults)
+        assert_int_equal(sfu_panic_print((struct sfu_panic *)ctx, &top), SFU_E_STACK);
+    naming_faults = false;
+    return NULL;
+}
+
+/* If finding a name faults, the address has been printed. */
+static void test_fault_in_naming(void **state)
+{
+    (void)state;
+    target.frame_pointers = false;
+    panic.symbol = symbol_that_faults;
+    naming_faults = true;
+    (void)sfu_panic_print(&panic, &top);
+    assert_false(naming_faults);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000001004\nsecond fault while printing"), output);
 }
 
 /* Sections that were concatenated: as many as there is room for. */
@@ -271,40 +342,60 @@ static void test_joined(void **state)
     assert_int_equal(sfu_panic_init(&panic, three, three, stack, stack + 4), SFU_E_EMPTY);
 }
 
-/* A damaged function at either end of the table does not hide those between. */
+enum { FUNCTIONS = 5, HEADER = 28, SIZE_OF_FDE = 20, ROW = 3, SIZE = HEADER + FUNCTIONS * (SIZE_OF_FDE + ROW) + 1 };
+
+/* A table of functions of 16 bytes from 0x100 above it, 0x200 and so on, up to 0x500. */
+static void make_table(uint8_t *table)
+{
+    memset(table, 0, SIZE);
+    memcpy(table, bytes, HEADER);
+    table[8] = table[12] = FUNCTIONS;
+    table[16] = FUNCTIONS * ROW + 1; /* a byte more: tables that are joined are aligned */
+    table[24] = FUNCTIONS * SIZE_OF_FDE;
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        uint8_t *fde = table + HEADER + SIZE_OF_FDE * i;
+
+        memcpy(fde, bytes + HEADER, SIZE_OF_FDE);
+        memcpy(table + HEADER + SIZE_OF_FDE * FUNCTIONS + ROW * i, bytes + HEADER + SIZE_OF_FDE, ROW);
+        fde[0] = 0;
+        fde[1] = (uint8_t)(i + 1);
+        fde[4] = 0x10;
+        fde[8] = (uint8_t)(ROW * i);
+    }
+}
+
+/* A damaged function at either end of a table, which may be joined to another one, does not hide those between. Only
+ * the damaged table is searched for each PC. */
 static void test_init_damaged(void **state)
 {
-    enum { FUNCTIONS = 5, HEADER = 28, FDE = 20, ROW = 3, SIZE = HEADER + FUNCTIONS * (FDE + ROW) };
-    static uint8_t table[SIZE];
+    static uint8_t tables[2 * SIZE];
+    static struct sfu_section sections[2];
 
     (void)state;
-    for (unsigned end = 0; end < FUNCTIONS; end += FUNCTIONS - 1) {
-        uint64_t function = (uintptr_t)table + 0x200;
+    panic.sections = sections;
+    panic.room = 2;
+    for (unsigned which = 0; which < 2; which++)
+        for (unsigned end = 0; end < FUNCTIONS; end += FUNCTIONS - 1) {
+            uint8_t *table = tables + which * SIZE, *fde = table + HEADER + SIZE_OF_FDE * end;
+            uint64_t base = (uintptr_t)table, other = (uintptr_t)tables + (1 - which) * SIZE;
 
-        memset(table, 0, sizeof table);
-        memcpy(table, bytes, HEADER);
-        table[8] = table[12] = FUNCTIONS;
-        table[16] = FUNCTIONS * ROW;
-        table[24] = FUNCTIONS * FDE;
-        for (unsigned i = 0; i < FUNCTIONS; i++) {
-            memcpy(table + HEADER + FDE * i, bytes + HEADER, FDE);
-            memcpy(table + HEADER + FDE * FUNCTIONS + ROW * i, bytes + HEADER + FDE, ROW);
-            table[HEADER + FDE * i] = 0;
-            table[HEADER + FDE * i + 1] = (uint8_t)(i + 1);
-            table[HEADER + FDE * i + 4] = 0x10;
-            table[HEADER + FDE * i + 8] = (uint8_t)(ROW * i);
+            make_table(tables);
+            make_table(tables + SIZE);
+            assert_int_equal(sfu_panic_init(&panic, tables, tables + 2 * SIZE, stack, stack + 4), SFU_OK);
+            assert_int_equal(sections[which].code.low, base + 0x100);
+            assert_int_equal(sections[which].code.high, base + 0x510);
+            fde[0] = 0x80; /* its start, which was 0x100 or 0x500, becomes 0x480 or 0x180 */
+            fde[1] = end == 0 ? 4 : 1;
+            assert_int_equal(sfu_panic_init(&panic, tables, tables + 2 * SIZE, stack, stack + 4), SFU_E_UNSORTED);
+            assert_int_equal(sections[1 - which].code.low, other + 0x100);
+            assert_int_equal(sections[1 - which].code.high, other + 0x510);
+            stack[0] = 0x123456789abcdef0;
+            top.pc = base + 0x200;
+            top.sp = (uintptr_t)stack;
+            length = 0;
+            assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
+            assert_non_null(strstr(output, "\n#1  0x123456789abcdef0\n"));
         }
-        assert_int_equal(sfu_panic_init(&panic, table, table + sizeof table, stack, stack + 4), SFU_OK);
-        table[HEADER + FDE * end] = 0x80; /* its start, which was 0x100 or 0x500, becomes 0x480 or 0x180 */
-        table[HEADER + FDE * end + 1] = end == 0 ? 4 : 1;
-        assert_int_equal(sfu_panic_init(&panic, table, table + sizeof table, stack, stack + 4), SFU_E_UNSORTED);
-        stack[0] = 0x123456789abcdef0;
-        top.pc = function;
-        top.sp = (uintptr_t)stack;
-        length = 0;
-        assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
-        assert_non_null(strstr(output, "\n#1  0x123456789abcdef0\n"));
-    }
 }
 
 /* The printer says what is wrong with the section, and prints the topmost frame. */
@@ -369,7 +460,10 @@ static void test_fault_anywhere(void **state)
 
     (void)state;
     record(1, 0, 0x2000);
+    panic.slide = 8;
+    panic.before = say_before;
     (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "slide 0x8\nbefore\n#0  "), output);
     all = length;
     for (fault_behind = 0; fault_behind < all; fault_behind++) {
         length = 0;
@@ -415,9 +509,9 @@ static void test_again(void **state)
 /* ---- Cycles, and what is skipped ---- */
 
 /* A version 2 section for amd64 of a function for each letter, 16 bytes long; all have the row CFA = SP + 8. */
-enum { LETTERS = 26, FDE = 20, CODE = 0x800000 };
+enum { LETTERS = 26, FDE = 20 };
 static uint8_t letters[28 + LETTERS * FDE + 6];
-static uint64_t deep[5000];
+static uint64_t deep[70000];
 static char compact[sizeof output];
 
 static void store(uint8_t *at, uint32_t value)
@@ -430,7 +524,7 @@ static void store(uint8_t *at, uint32_t value)
 
 static uint64_t function_of(char letter)
 {
-    return CODE + 0x1000 + 16 * (uint64_t)(letter - 'A');
+    return code_at + 0x1000 + 16 * (uint64_t)(letter - 'A');
 }
 
 /* The stack of SEQUENCE, a letter for each function, the topmost first. It ends where the stack ends. */
@@ -454,7 +548,7 @@ static void stack_of(const char *sequence)
     memcpy(letters + sizeof letters - 3, bytes + sizeof bytes - 3, 3);
     letters[sizeof letters - 3] = 2;
     target.sections = NULL;
-    assert_int_equal(sfu_add(&target.sections, &section, 1, letters, sizeof letters, CODE), SFU_OK);
+    assert_int_equal(sfu_add(&target.sections, &section, 1, letters, sizeof letters, code_at), SFU_OK);
     assert_true(n <= sizeof deep / sizeof deep[0]);
     for (i = 1; i < n; i++)
         deep[i - 1] = function_of(sequence[i]) + 4;
@@ -538,6 +632,47 @@ static void test_cycles(void **state)
     expect("XABCDEFGHIABCDEFGHIABCDEFGHI", "XABCDEFGHIABCDEFGHIABCDEFGHI");
 }
 
+/* A walk begins without what another one has left, also where its first frame is a caller's. */
+static void test_cycles_begin(void **state)
+{
+    (void)state;
+    stack_of("AAAA");
+    top.pc_kind = SFU_PC_RETURN;
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "#0  0x0000000000801004\n    ... 3 times more: the 1 above\ntrace ends "));
+    assert_non_null(strstr(output, "\naddr2line -Cfipe IMAGE 0x801003\n"));
+}
+
+/* Lines of items that somebody else has made: no number is short. */
+static void test_line(void **state)
+{
+    const struct sfu_print_item item = {.times = 107, .length = 12};
+
+    (void)state;
+    sfu_print_line(&panic, &item);
+    assert_string_equal(output, "    ... 107 times more: the 12 above\n");
+}
+
+static void must_have_no_size(void *ctx, const struct sfu_print_item *item)
+{
+    (*(unsigned *)ctx)++;
+    assert_int_equal(item->size, 0);
+}
+
+/* Sizes that nobody has asked for are 0. */
+static void test_walk(void **state)
+{
+    unsigned frames = 0;
+
+    (void)state;
+    stack_of("XABC");
+    panic.cycles = NULL;
+    panic.item.size = 5;
+    assert_int_equal(sfu_print_walk(&panic, &top, must_have_no_size, &frames), SFU_E_STACK);
+    assert_int_equal(frames, 4);
+}
+
 /* What a walk has left that did not come to its end. */
 static void test_cycles_anew(void **state)
 {
@@ -554,6 +689,77 @@ static void test_cycles_left_out(void **state)
     stack_of("XAAAAA");
     panic.cycles = NULL;
     assert_string_equal(printed(), "XAAAAA");
+}
+
+/* What sfu_print_cycles passes on. */
+static struct sfu_print_item passed[32];
+static unsigned num_passed;
+
+static void keep_item(void *ctx, const struct sfu_print_item *item)
+{
+    assert_null(ctx);
+    assert_true(num_passed < sizeof passed / sizeof passed[0]);
+    passed[num_passed++] = *item;
+}
+
+/* Leaves what is not 0 on the stack, for whoever forgets to initialise. */
+static void soil_stack(void)
+{
+    volatile uint8_t soil[4096];
+    unsigned i;
+
+    for (i = 0; i < sizeof soil; i++)
+        soil[i] = 0x55;
+}
+
+/* Frame NUMBER with PC, or the end if that is 0. */
+static void pass(struct sfu_print_cycle *cycle, uint32_t number, uint64_t pc, uint64_t size)
+{
+    const struct sfu_print_item item = {pc, pc - 1, number, 0, 0, 0, size};
+
+    sfu_print_cycles(cycle, pc != 0 ? &item : NULL);
+}
+
+/* A frame that was held back keeps its size; what stands for several has none. */
+static void test_cycles_sizes(void **state)
+{
+    static const uint64_t pcs[] = {1, 2, 3, 4, 2, 3, 4, 2, 3, 9, 0};
+    static const uint64_t sizes[] = {10, 20, 30, 40, 0, 80, 90, 100};
+    struct sfu_print_cycle cycle = {.each = keep_item};
+    unsigned i;
+
+    (void)state;
+    num_passed = 0;
+    for (i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+        soil_stack();
+        pass(&cycle, i, pcs[i], 10 * (uint64_t)(i + 1));
+    }
+    assert_int_equal(num_passed, 8);
+    for (i = 0; i < 8; i++) {
+        assert_int_equal(passed[i].times, i == 4);
+        assert_int_equal(passed[i].size, sizes[i]);
+        assert_int_equal(passed[i].number, i <= 4 ? i : i + 2);
+    }
+    assert_int_equal(passed[4].length, 3);
+}
+
+/* PCs that differ in their upper halves, and more frames than 16 bits count. */
+static void test_cycles_wide(void **state)
+{
+    struct sfu_print_cycle cycle = {.each = keep_item};
+    uint32_t i;
+
+    (void)state;
+    num_passed = 0;
+    for (i = 0; i < 8; i++)
+        pass(&cycle, i, ((uint64_t)i << 32) + 7, 8);
+    assert_int_equal(num_passed, 8);
+    for (; i < 70008; i++)
+        pass(&cycle, i, UINT64_C(0x123456789abcdef0), 8);
+    pass(&cycle, 0, 0, 0);
+    assert_int_equal(num_passed, 10);
+    assert_int_equal(passed[9].times, 69999);
+    assert_int_equal(passed[9].number, 9);
 }
 
 /* A cycle in a cycle, cycles that share frames, and one behind another. */
@@ -693,6 +899,25 @@ static void test_skip(void **state)
     expect("LMPABC", "LMPABC");
 }
 
+/* Functions that differ in the upper halves of their addresses; and more frames than 16 bits count. */
+static void test_skip_wide(void **state)
+{
+    static char sequence[65602];
+
+    (void)state;
+    code_at = UINT64_C(0x700000000000) + CODE;
+    panic.skip_function = function_of('P');
+    expect("LMPABC", "ABC");
+    panic.skip_function &= UINT32_MAX;
+    expect("LMPABC", "LMPABC");
+    code_at = CODE;
+    memset(sequence, 'R', sizeof sequence - 1);
+    sequence[65595] = 'P';
+    memcpy(sequence + 65596, "STUVW", 5);
+    panic.skip_function = function_of('P');
+    expect(sequence, "STUVW");
+}
+
 /* An interrupted frame, and what it called, is never skipped. */
 static void test_skip_interrupted(void **state)
 {
@@ -773,6 +998,9 @@ static void test_record_long(void **state)
     record_and_print();
     assert_non_null(strstr(output, "\n#11 0x"));
     assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABCDEFGHIJKLMNOQRSTUVWXYZ");
+    record_and_print();
+    assert_non_null(strstr(output, "\n    ... 13 more frames, not recorded\ntrace ends (-17)"));
     stack_of("ABABABABABABABABABABABABABABABABAC");
     record_and_print();
     must_be_the_trace();
@@ -816,7 +1044,12 @@ static void test_slide_low(void **state)
     static const struct {
         uint64_t low, high;
         const char *addr;
-    } texts[] = {{0, 0, "0x100"}, {0x100, 0x111, "0x100"}, {0x100, 0x110, "0x110"}, {0x111, 0x200, "0x110"}};
+    } texts[] = {{0, 0, "0x100"},         {0x100, 0x111, "0x100"}, {0x100, 0x110, "0x110"}, {0x111, 0x200, "0x110"},
+                 {0x110, 0x200, "0x100"}, {0, 0x110, "0x110"},     {0x10, 0x50, "0x110"}};
+    static const struct {
+        uint64_t pc;
+        const char *addr;
+    } pcs[] = {{4095, "0xfff"}, {4096, "0xff0"}, {0x100000060, "0x100000050"}}; /* outside of all text */
     char expected[40];
     unsigned i;
 
@@ -830,6 +1063,13 @@ static void test_slide_low(void **state)
         length = 0;
         (void)sfu_panic_print(&panic, &top);
         snprintf(expected, sizeof expected, "\naddr2line -Cfipe IMAGE %s\n", texts[i].addr);
+        assert_non_null(strstr(output, expected));
+    }
+    for (i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+        top.pc = pcs[i].pc;
+        length = 0;
+        (void)sfu_panic_print(&panic, &top);
+        snprintf(expected, sizeof expected, "\naddr2line -Cfipe IMAGE %s\n", pcs[i].addr);
         assert_non_null(strstr(output, expected));
     }
 }
@@ -859,6 +1099,7 @@ static int refuse(void *ctx, const struct sfu_frame *frame, int code, struct sfu
 static void test_record_code(void **state)
 {
     static const int codes[] = {-255, -256, 257, INT32_MIN, INT32_MAX};
+    char expected[64];
     unsigned i;
 
     (void)state;
@@ -870,6 +1111,8 @@ static void test_record_code(void **state)
         record_and_print();
         must_be_the_trace();
         assert_int_equal(crash.code, codes[i]);
+        snprintf(expected, sizeof expected, "\ntrace ends (%d): ", codes[i]);
+        assert_non_null(strstr(output, expected));
     }
 }
 
@@ -892,6 +1135,15 @@ static void test_end(void **state)
     length = 0;
     (void)sfu_panic_print(&panic, &top);
     assert_non_null(strstr(output, "\n#1  0x0000000000801014\ntrace ends (1)"));
+    deep[0] = 0;
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000801174\ntrace ends (1)"), output);
+    top.pc = 0; /* the registers that somebody asked about are a frame */
+    top.pc_kind = SFU_PC_RETURN;
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000000000\ntrace ends (1)"), output);
 }
 
 /* Every mark, PCs elsewhere, and which PCs are looked up as they are. */
@@ -945,10 +1197,65 @@ static void test_record_marks(void **state)
     assert_null(strstr(output, "guessed"));
 }
 
+/* Where a function begins, a frame that was interrupted is in that function, and a caller in the one before. */
+static void test_record_names(void **state)
+{
+    (void)state;
+    panic.symbol = symbol;
+    target.trap_hook = trap;
+    target.frame_pointers = true;
+    top.pc = 0x1000;
+    record(1, 0, 0x2000);
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "\n#0  0x0000000000001000  first+0x0\n"
+                                   "#1  0x0000000000002000  first+0x1000  [guessed]\n"
+                                   "#2  0x0000000000003000  third+0x0  [interrupted]\n"));
+}
+
+static unsigned sized;
+
+static void must_be_a_frame(const struct sfu_panic *p, const struct sfu_print_item *item)
+{
+    assert_ptr_equal(p, &panic);
+    assert_int_equal(item->marks & ~31u, 0);
+    assert_int_equal(item->size, 0);
+    sized++;
+}
+
+/* A record has no sizes, though the printer has them of a trace. */
+static void test_record_sizes(void **state)
+{
+    (void)state;
+    stack_of("XBCD");
+    record_and_print();
+    panic.sizes = must_be_a_frame;
+    sized = 0;
+    soil_stack();
+    (void)sfu_record_print(&crash, &panic, CODE);
+    assert_int_equal(sized, 4);
+}
+
 /* The next boot is at another address: PCs of the image move, others do not. */
 static void test_record_moved(void **state)
 {
     (void)state;
+    stack_of("XB");
+    deep[0] = CODE; /* where the image begins, and the last that counts as in it */
+    record_and_print();
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, 0x1230000), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#1  0x0000000001230000\n"));
+    deep[0] = CODE + (1 << 27) - 3;
+    record_and_print();
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, 0x1230000), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#1  0x000000000922fffd\n"));
+    deep[0] = CODE + 0x456; /* an image may begin anywhere */
+    (void)sfu_record_write(&crash, &panic, CODE + 0x123, &top);
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, 0x1230000), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#1  0x0000000001230333\n"));
     stack_of("XBC");
     deep[1] = 0x2000;
     record_and_print();
@@ -1033,6 +1340,7 @@ static void test_record_hostile(void **state)
     memset(&crash.code, 0, sizeof crash - 8);
     crash.num = 1; /* of three */
     crash.words[0] = 0x7ffffffu << 5;
+    crash.words[1] = crash.words[2] = 0xffffffff;
     crash.check = crc((const uint8_t *)&crash + 8, sizeof crash - 8);
     length = 0;
     assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_GOOD);
@@ -1056,19 +1364,49 @@ static void test_record_busy(void **state)
     assert_int_equal(panic.busy, 1);
 }
 
+static bool find_faults;
+
+static bool find_stack_that_faults(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    (void)ctx;
+    if (find_faults) {
+        find_faults = false;
+        assert_int_equal(sfu_record_write(&crash, &panic, CODE, &top), SFU_E_STACK);
+        assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_STACK);
+    }
+    *found = target.stack;
+    return addr >= found->low && addr <= found->high;
+}
+
+/* A fault while the record is written comes to the panic path, which says so. */
+static void test_record_fault(void **state)
+{
+    (void)state;
+    stack_of("XBC");
+    target.find_stack = find_stack_that_faults;
+    find_faults = true;
+    output[0] = '\0';
+    (void)sfu_record_write(&crash, &panic, CODE, &top);
+    assert_false(find_faults);
+    assert_string_equal(output, "\nsecond fault while printing the trace: stopped\n");
+    assert_int_equal(panic.busy, 0);
+}
+
 /* ---- All of a list ---- */
 
 static struct sfu_target other;
 static unsigned given;
 
-/* Number 7 on the panic's stack, number 0 whose SP is wild, and one on a stack of its own. */
+/* Number 107 on the panic's stack, number 0 whose SP is wild, and one on a stack of its own. */
 static bool next_of_three(void *ctx, struct sfu_all_entry *entry)
 {
     assert_ptr_equal(ctx, &panic);
     assert_ptr_equal(entry->cursor, given == 0 ? NULL : &deep[given]);
+    assert_int_equal(panic.skip, 0);
+    assert_int_equal(panic.skip_function, 0);
     given++;
     entry->cursor = &deep[given];
-    entry->number = 7 * (given % 2);
+    entry->number = 107 * (given % 2);
     entry->name = given == 1 ? "idle" : given == 2 ? "wild" : NULL;
     entry->top = top;
     if (given == 2)
@@ -1094,21 +1432,37 @@ static void test_all(void **state)
     other.stack.low = 0x5000000;
     other.stack.high = 0x5000008;
     panic.skip = 0x12345678;
-    panic.skip_function = function_of('X');
+    panic.skip_function = UINT64_C(0x123456789abcdef0);
     assert_int_equal(sfu_print_all(&panic, next_of_three), 3);
     snprintf(expected, sizeof expected,
-             "trace of 7 idle:\n#0  0x0000000000801174\n#1  0x0000000000801014\ntrace ends (-17): %s\n"
+             "trace of 107 idle:\n#0  0x0000000000801174\n#1  0x0000000000801014\ntrace ends (-17): %s\n"
              "addr2line -Cfipe IMAGE 0x801174 0x801013\n"
              "trace of 0 wild:\n#0  0x0000000000801174\ntrace ends (-17): %s\naddr2line -Cfipe IMAGE 0x801174\n"
-             "trace of 7:\n#0  0x0000000000801174\n#1  0x0000000000801024\ntrace ends (-17): %s\n"
+             "trace of 107:\n#0  0x0000000000801174\n#1  0x0000000000801024\ntrace ends (-17): %s\n"
              "addr2line -Cfipe IMAGE 0x801174 0x801023\n",
              sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK));
     assert_string_equal(output, expected);
     assert_ptr_equal(panic.target, &target);
     assert_int_equal(panic.skip, 0x12345678);
-    assert_int_equal(panic.skip_function, function_of('X'));
+    assert_int_equal(panic.skip_function, UINT64_C(0x123456789abcdef0));
     panic.busy = 1;
     assert_int_equal(sfu_print_all(&panic, next_of_three), 0);
+}
+
+static bool next_of_300(void *ctx, struct sfu_all_entry *entry)
+{
+    (void)ctx;
+    entry->top = top;
+    return given++ < 300;
+}
+
+/* More than a byte counts. */
+static void test_all_many(void **state)
+{
+    (void)state;
+    given = 0;
+    target.frame_pointers = false;
+    assert_int_equal(sfu_print_all(&panic, next_of_300), 300);
 }
 
 /* ---- The raw dump ---- */
@@ -1121,10 +1475,14 @@ static void test_build_id(void **state)
     sfu_print_build_id(&panic, note, note + sizeof note);
     assert_string_equal(output, "build ID 01abf0\n");
     length = 0;
+    sfu_print_build_id(&panic, note, note + 17);
+    assert_string_equal(output, "build ID 01\n");
+    length = 0;
     output[0] = '\0';
     sfu_print_build_id(&panic, note, note + 16);
     sfu_print_build_id(&panic, note, note);
     sfu_print_build_id(&panic, NULL, NULL);
+    sfu_print_build_id(&panic, NULL, note + sizeof note);
     assert_string_equal(output, "");
 }
 
@@ -1234,13 +1592,17 @@ static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg
 {
     (void)ctx;
     assert_int_equal(frame->depth, 0);
-    assert_false(frame->interrupted);
+    assert_int_equal(frame->saved, 0);
+    assert_int_equal(frame->guess, SFU_GUESS_NONE);
+    assert_int_equal(frame->switches, 0);
+    assert_true(!frame->interrupted && !frame->switched && !frame->replaced && frame->reliable);
     assert_int_equal(frame->regs.pc, top.pc);
     assert_int_equal(frame->regs.sp, top.sp);
     assert_int_equal(frame->regs.fp, top.fp);
     assert_int_equal(frame->regs.ra, top.ra);
-    *value = reg + 1;
-    return reg % 7 == 3 ? 0 : -1;
+    assert_true(reg < 32); /* no ABI has a register with another number that a row could name */
+    *value = reg;
+    return reg == 0 || reg % 7 == 3 ? 0 : -1;
 }
 
 static int no_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -1261,6 +1623,9 @@ static void test_dump_all(void **state)
         {STACK + 8 * 20, 4, NULL}, {STACK - 8, 1, NULL}, {STACK + 8 * (WORDS - 1), 9, NULL}};
     const struct sfu_dump dump = {note, note + sizeof note, places, 3, stacks, 3, 5, SFU_S390X, 0x20000710};
     const struct sfu_dump empty = {.build_id = note, .build_id_end = note + SFU_BUILD_ID_HEADER};
+    const struct sfu_dump none = {.build_id_end = note + sizeof note};
+    const struct sfu_dump cut = {.build_id = note, .build_id_end = note + 8};
+    const struct sfu_dump one = {.build_id = note, .build_id_end = note + SFU_BUILD_ID_HEADER + 1};
 
     (void)state;
     target.reg = some_registers;
@@ -1272,7 +1637,7 @@ static void test_dump_all(void **state)
     sfu_dump_print(&panic, &dump, &top);
     expect_dump("begin 4 exact\nbuild 01abf0\nat 100000 image_start\nat 200000 .text m.ko\nat 5 low\n"
                 "r pc 1004\nr sp 10000\nr fp 10008\nr ra fedcba9876543210\nr pac ff00\nr psp 20000710\n"
-                "r 03 4\nr 0a b\nr 11 12\nr 18 19\nr 1f 20\n"
+                "r 00 0\nr 03 3\nr 0a a\nr 11 11\nr 18 18\nr 1f 1f\n"
                 "m 10000 102030405060708 0 *3\nm 100a0 0 *2 102030405060708\nm 101f8 0\nend a\n");
     length = 0;
     top.pc_kind = SFU_PC_RETURN; /* a call has changed the others since */
@@ -1282,7 +1647,12 @@ static void test_dump_all(void **state)
     assert_null(strstr(output, " r 03 "));
     length = 0;
     sfu_dump_print(&panic, &empty, &top);
+    sfu_dump_print(&panic, &none, &top);
+    sfu_dump_print(&panic, &cut, &top);
     assert_null(strstr(output, " build "));
+    length = 0;
+    sfu_dump_print(&panic, &one, &top);
+    assert_non_null(strstr(output, "sfu2 01 build 01 "));
 }
 
 /* Each way to write a word, and memory that is no stack. */
@@ -1325,6 +1695,71 @@ static void test_dump_packed(void **state)
                 "m 40000000 f2345678 f2345679 123456789 >1\nend 1b\n");
 }
 
+/* Which byte order a word has, by the ABI; that of the program itself, if nothing is said. */
+static void test_dump_abis(void **state)
+{
+    static const char *const words[] = {NULL, "102030405060708", "807060504030201", "807060504030201",
+                                        "102030405060708"};
+    struct sfu_dump dump = {.words = 1};
+    char expected[100];
+
+    (void)state;
+    memcpy(stack, "\1\2\3\4\5\6\7\10", 8);
+    for (dump.abi = SFU_AARCH64_BIG; dump.abi <= SFU_S390X; dump.abi++) {
+        length = 0;
+        sfu_dump_print(&panic, &dump, &top);
+        snprintf(expected, sizeof expected,
+                 "begin %d exact\nr pc 1004\nr sp 10000\nr fp 10008\nm 10000 %s\nend 1\n", dump.abi,
+                 words[dump.abi]);
+        expect_dump(expected);
+    }
+#if defined(__x86_64__)
+    dump.abi = 0;
+    length = 0;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "sfu2 00 begin 3 exact "));
+#endif
+}
+
+/* More places than a byte counts, at address 0, too. */
+static void test_dump_places(void **state)
+{
+    static struct sfu_dump_place places[300];
+    const struct sfu_dump dump = {.abi = SFU_AMD64, .places = places, .num_places = 300};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 300; i++)
+        places[i].name = "here";
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "sfu2 01 at 0 here "));
+    assert_non_null(strstr(output, "sfu2 12c at 0 here "));
+}
+
+/* The shortest way counts, where several are shorter than the number; and memory at either end of the address space. */
+static void test_dump_shortest(void **state)
+{
+    static const uint64_t both[] = {0x2100000000000000, 0x2000000000000010}, near[] = {0x108}, low[] = {5, 0};
+    static const struct sfu_dump first = {.abi = SFU_AMD64, .words = 1};
+    static const uint64_t high[10] = {0};
+    static const struct sfu_dump_stack memory[] = {
+        {0x2000000000000000, 2, both}, {0x100, 1, near}, {0, 2, low}, {UINT64_MAX - 8 * 10 + 1, 10, high}};
+    const struct sfu_dump dump = {.abi = SFU_AMD64, .stacks = memory, .num_stacks = 4, .words = 1};
+
+    (void)state;
+    top.sp = STACK + sizeof stack + 8; /* outside of its stack */
+    soil_stack();
+    sfu_dump_print(&panic, &dump, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10208\nr fp 10008\nm 2000000000000000 2100000000000000 +8\n"
+                "m 100 +8\nm 0 5 0\nm ffffffffffffffb0 0 *9\nend f\n");
+    length = 0; /* no word has been written before the first one */
+    top.sp = STACK;
+    stack[0] = UINT64_C(0x5555555555555550);
+    soil_stack();
+    sfu_dump_print(&panic, &first, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10000\nr fp 10008\nm 10000 5555555555555550\nend 1\n");
+}
+
 /* At most what is asked for, and no line is longer than a serial console's. */
 static void test_dump_long(void **state)
 {
@@ -1341,6 +1776,16 @@ static void test_dump_long(void **state)
         assert_true(end - line <= 80);
     }
     target.stack.bytes = much;
+    target.stack.low = top.sp = 0x1000000;
+    target.stack.high = target.stack.low + sizeof much;
+    length = 0;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, " end 100 "));
+    dump.words = SFU_DUMP_MOST + 1;
+    length = 0;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, " m 1000000 0 *1ffff "));
+    assert_non_null(strstr(output, " end 20000 "));
     target.stack.low = UINT64_MAX - sizeof much + 1;
     target.stack.high = UINT64_MAX;
     top.sp = UINT64_MAX - 16 + 1;
@@ -1463,6 +1908,165 @@ static bool find_guarded(void *ctx, uint64_t addr, struct sfu_stack *found)
     return addr < guard.high || (addr >= found->low && addr <= found->high);
 }
 
+/* The first of many frames is below its stack, the last one is the largest. */
+static void test_overflow_many(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    panic.before = sfu_print_overflow;
+    for (i = 1; i < 23; i += 2)
+        record(i, STACK + 8 * (i + 2), 0x5000 + i);
+    record(23, STACK + 8 * 35, 0x6000);
+    record(35, 0, 0x7000);
+    top.sp = STACK - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 14 frames use 520 of 512 bytes; the largest is frame 12, 96 bytes: "
+                            "0x6000\n#0  "),
+                     output);
+}
+
+/* Two stacks: words 4 to 15, which count the four below as theirs, and from word 16 up. */
+static bool find_two(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    const unsigned begin = addr >= STACK + 8 * 16 ? 16 : addr >= STACK + 8 * 4 ? 4 : 0;
+
+    (void)ctx;
+    found->low = STACK + 8 * (uint64_t)begin;
+    found->bytes = stack + begin;
+    found->high = begin < 16 ? STACK + 8 * 16 : target.stack.high;
+    return addr >= STACK && addr <= found->high;
+}
+
+/* The first frame is larger than the next, and the last one that is on the stack leads to another stack. */
+static void test_overflow_switch(void **state)
+{
+    (void)state;
+    panic.before = sfu_print_overflow;
+    target.find_stack = find_two;
+    top.sp = STACK + 8 * 2;
+    top.fp = STACK + 8 * 6;
+    record(6, STACK + 8 * 11, 0x2004);
+    record(11, STACK + 8 * 40, 0x3004);
+    record(40, 0, 0x4004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 3 frames use 112 of 96 bytes; the largest is frame 0, 48 bytes: "
+                            "0x1004\n#0  "),
+                     output);
+    length = 0; /* the next frame is where the stack begins: it is that stack */
+    top.fp = STACK + 8 * 2;
+    record(2, STACK + 8 * 40, 0x2004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(
+        strstr(output, "stack overflow: 2 frames use 112 of 96 bytes; the largest is frame 0, 16 bytes"), output);
+    length = 0; /* all that is known of it lies below: its frame pointer says nothing, nor does another stack */
+    top.sp = STACK;
+    top.fp = STACK + 8;
+    record(1, STACK + 8 * 63, 0x2004);
+    (void)sfu_panic_print(&panic, &top);
+    record(1, STACK + 8 * 40, 0x2004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "overflow"));
+}
+
+/* Below word 24 a stack of its own, on which the trace begins; what lies below both is the guard of the other one. */
+static bool find_other(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    const bool own = addr >= STACK && addr < STACK + 8 * 24;
+
+    (void)ctx;
+    found->low = own ? STACK : STACK + 8 * 24;
+    found->high = own ? STACK + 8 * 24 : target.stack.high;
+    found->bytes = own ? stack : stack + 24;
+    return addr <= found->high;
+}
+
+/* The stack that has overflowed is not the one that the trace begins on. */
+static void test_overflow_elsewhere(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    panic.before = sfu_print_overflow;
+    target.find_stack = find_other;
+    target.trap_hook = trap;
+    for (i = 1; i < 19; i += 2)
+        record(i, STACK + 8 * (i + 2), 0x5000 + i);
+    record(19, STACK + 8 * 33, 0x2000); /* frame 10, at word 21: the hook goes on at word 29 */
+    record(33, STACK + 8 * 45, 0x6000);
+    record(45, 0, 0x7000);
+    panic.fault_address = STACK - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(
+        strstr(output, "stack overflow: 3 frames use 520 of 320 bytes; 240 of them lie below frame 11\n#0  "),
+        output);
+}
+
+/* Addresses of which 32 bits are not enough, and a fault that may be on the stack, or is not known. */
+static void test_overflow_wide(void **state)
+{
+    const uint64_t base = UINT64_C(0xffff800000010000);
+
+    (void)state;
+    panic.before = sfu_print_overflow;
+    target.frame_pointers = false;
+    target.stack.low = base;
+    target.stack.high = base + sizeof stack;
+    top.sp = base - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "stack overflow: 1 frame uses 520 of 512 bytes\n#0  "), output);
+    length = 0;
+    top.sp = base;
+    target.find_stack = find_guarded;
+    guard.low = base - 4096;
+    guard.high = base;
+    panic.fault_address = base - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "stack overflow: 1 frame uses 520 of 512 bytes\n#0  "), output);
+    length = 0;
+    panic.fault_address = base;
+    (void)sfu_panic_print(&panic, &top);
+    guard.low = 0; /* it would be in the guard */
+    panic.fault_address = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "overflow"));
+}
+
+/* The smallest frames that there are; a frame at a null pointer, too; and a stack that is no longer than a byte. */
+static void test_overflow_small(void **state)
+{
+    (void)state;
+    stack_of("XBC");
+    panic.before = sfu_print_overflow;
+    target.find_stack = find_guarded;
+    guard.low = STACK - 4096;
+    guard.high = STACK;
+    panic.fault_address = STACK - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "stack overflow: 3 frames use 24 of 16 bytes; the largest is frame 0, 8 bytes: "
+                                    "0x801174\n#0  "),
+                     output);
+    length = 0;
+    target.sections->text.low = CODE;
+    target.sections->text.high = CODE + 0x10000;
+    top.pc = 0;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "; the largest is frame 0, 8 bytes: 0x0\n#0  "));
+    length = 0;
+    panic.fault_address = STACK - 33;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "; 33 of them lie below frame 0\n#0  "));
+    length = 0;
+    top.pc = 0x1004;
+    top.sp = STACK - 1;
+    target.find_stack = NULL;
+    target.stack.high = STACK + 1;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "stack overflow: 1 frame uses 2 of 1 bytes\n#0  "), output);
+}
+
 /* SP is still on the stack, but what the fault was about lies in the guard below it. */
 static void test_overflow_fault(void **state)
 {
@@ -1570,7 +2174,9 @@ struct trap_code {
 static struct trap_code trap_codes[] = {
 #if defined(__x86_64__)
     {{[16] = 0x0f, 0x0b}, BUILTIN},
+    {{[16] = 0x0f, 0x0b, 0x90}, BUILTIN},
     {{[15] = 0x0b, 0x0f, 0x0c}, ""},
+    {{[16] = 0x0e, 0x0b}, ""},
     {{[16] = 0x67, 0x0f, 0xb9, 0x40, 18}, "trap: index out of bounds\n"},
     {{[16] = 0x67, 0x0f, 0xb9, 0x40, 24}, "trap: array length is not positive\n"},
     {{[16] = 0x67, 0x0f, 0xb9, 0x40, 25}, "trap: check of the compiler\n"},
@@ -1616,6 +2222,22 @@ static void test_trap(void **state)
     }
 }
 
+#if defined(__x86_64__)
+/* An instruction may begin at an odd address. */
+static void test_trap_odd(void **state)
+{
+    static uint8_t code[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f, 0x0b, 0};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        assert_string_equal(sfu_trap_reason((uintptr_t)code + 13 - i),
+                            "__builtin_trap(), or a check that gives no reason");
+        memmove(code + 12, code + 13, 3);
+    }
+}
+#endif
+
 /* A return address, a PC without a row, and a panic without a target: nothing is read or printed. */
 static void test_trap_elsewhere(void **state)
 {
@@ -1649,6 +2271,9 @@ int main(void)
         cmocka_unit_test_setup(test_init_broken, reset),
         cmocka_unit_test_setup(test_wild_call, reset),
         cmocka_unit_test_setup(test_replaced, reset),
+        cmocka_unit_test_setup(test_interrupted_and_switched, reset),
+        cmocka_unit_test_setup(test_after, reset),
+        cmocka_unit_test_setup(test_fault_in_naming, reset),
         cmocka_unit_test_setup(test_joined, reset),
         cmocka_unit_test_setup(test_many, reset),
         cmocka_unit_test_setup(test_fault, reset),
@@ -1657,6 +2282,11 @@ int main(void)
         cmocka_unit_test_setup(test_again, reset),
         cmocka_unit_test_setup(test_cycles, reset),
         cmocka_unit_test_setup(test_cycles_left_out, reset),
+        cmocka_unit_test_setup(test_cycles_sizes, reset),
+        cmocka_unit_test_setup(test_cycles_wide, reset),
+        cmocka_unit_test_setup(test_cycles_begin, reset),
+        cmocka_unit_test_setup(test_line, reset),
+        cmocka_unit_test_setup(test_walk, reset),
         cmocka_unit_test_setup(test_cycles_anew, reset),
         cmocka_unit_test_setup(test_cycles_nested, reset),
         cmocka_unit_test_setup(test_cycles_lossless, reset),
@@ -1664,6 +2294,7 @@ int main(void)
         cmocka_unit_test_setup(test_cycles_marks, reset),
         cmocka_unit_test_setup(test_cycles_guessed, reset),
         cmocka_unit_test_setup(test_skip, reset),
+        cmocka_unit_test_setup(test_skip_wide, reset),
         cmocka_unit_test_setup(test_skip_interrupted, reset),
         cmocka_unit_test_setup(test_record, reset),
         cmocka_unit_test_setup(test_record_long, reset),
@@ -1673,27 +2304,42 @@ int main(void)
         cmocka_unit_test_setup(test_record_code, reset),
         cmocka_unit_test_setup(test_end, reset),
         cmocka_unit_test_setup(test_record_marks, reset),
+        cmocka_unit_test_setup(test_record_names, reset),
+        cmocka_unit_test_setup(test_record_sizes, reset),
         cmocka_unit_test_setup(test_record_moved, reset),
         cmocka_unit_test_setup(test_record_corrupt, reset),
         cmocka_unit_test_setup(test_record_hostile, reset),
         cmocka_unit_test_setup(test_record_busy, reset),
+        cmocka_unit_test_setup(test_record_fault, reset),
         cmocka_unit_test_setup(test_all, reset),
+        cmocka_unit_test_setup(test_all_many, reset),
         cmocka_unit_test_setup(test_build_id, reset),
         cmocka_unit_test_setup(test_dump_plain, reset),
         cmocka_unit_test_setup(test_dump_read, reset),
         cmocka_unit_test_setup(test_dump_all, reset),
         cmocka_unit_test_setup(test_dump_packed, reset),
+        cmocka_unit_test_setup(test_dump_shortest, reset),
+        cmocka_unit_test_setup(test_dump_abis, reset),
+        cmocka_unit_test_setup(test_dump_places, reset),
         cmocka_unit_test_setup(test_dump_long, reset),
         cmocka_unit_test_setup(test_dump_fault, reset),
         cmocka_unit_test_setup(test_sizes, reset),
         cmocka_unit_test_setup(test_sizes_switch, reset),
         cmocka_unit_test_setup(test_sizes_cycles, reset),
         cmocka_unit_test_setup(test_overflow, reset),
+        cmocka_unit_test_setup(test_overflow_many, reset),
+        cmocka_unit_test_setup(test_overflow_switch, reset),
+        cmocka_unit_test_setup(test_overflow_elsewhere, reset),
+        cmocka_unit_test_setup(test_overflow_wide, reset),
+        cmocka_unit_test_setup(test_overflow_small, reset),
         cmocka_unit_test_setup(test_overflow_fault, reset),
         cmocka_unit_test_setup(test_overflow_memory, reset),
         cmocka_unit_test_setup(test_overflow_in_doubt, reset),
         cmocka_unit_test_setup(test_overflow_alone, reset),
         cmocka_unit_test_setup(test_trap, reset),
+#if defined(__x86_64__)
+        cmocka_unit_test_setup(test_trap_odd, reset),
+#endif
         cmocka_unit_test_setup(test_trap_elsewhere, reset),
     };
 
