@@ -278,7 +278,8 @@ enum code_lost_by {
     LOST_BY_FRAME,
     LOST_BY_END,
     LOST_BY_ENTRY,
-    LOST_BY_WORD
+    LOST_BY_WORD,
+    LOST_BY_PROGRAM
 };
 
 /* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */
@@ -322,6 +323,7 @@ struct code_unit {
     bool says_nothing; /* its CFI is no more than that it is called */
     bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86) */
     bool is_called;    /* by a call that was seen */
+    bool is_handed;    /* an interrupt's entry goes to its start with the return address of what was interrupted */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool addressed;    /* data or code has its address, if code_find_uncalled has asked for that */
     bool doubted;      /* it has: who jumps there, and it may be called by its address, too */
@@ -404,6 +406,7 @@ struct code {
     bool programs;        /* i386: exceptions may come from programs */
     bool switch_ended;    /* a way behind a switch to another stack has, or otherwise */
     bool addresses_known; /* which units are addressed */
+    bool handed_known;    /* which units entries go to with the return address of what was interrupted */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
 bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);

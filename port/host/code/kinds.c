@@ -23,8 +23,7 @@ enum code_kind code_kind_of_trap(struct code *code, uint64_t addr)
     return word == 0x14011173 || word == 0x34011173 ? CODE_SCRATCH : CODE_TRAP;
 }
 
-/* The registers that OP gives other values, a bit each, if it is no store. */
-static uint64_t written_by(const struct code_op *op)
+uint64_t code_written_by(const struct code_op *op)
 {
     const bool many = op->what == CODE_LOAD || op->what == CODE_FORGET;
     const unsigned last = many ? op->last : op->reg;
@@ -56,7 +55,7 @@ static unsigned saved_by(const struct code_fact *fact, unsigned base, uint64_t *
         if (op->what == CODE_STORE)
             saved += op->base == base && op->reg < CODE_REAL && (*idle >> op->reg & 1) != 0;
         else if (op->what != CODE_WRITE)
-            *idle &= (written_by(op) >> base & 1) != 0 ? 0 : ~written_by(op);
+            *idle &= (code_written_by(op) >> base & 1) != 0 ? 0 : ~code_written_by(op);
     }
     return saved;
 }

@@ -21,4 +21,7 @@ bool code_is_lost_by_itself(const struct code_unit *unit);
 /* Ways begin at ADDR, which KIND enters. */
 void code_enter(struct code *code, const struct code_how *how, uint64_t addr, enum code_kind kind, const char *why);
 
+/* The registers that OP gives other values, a bit each, if it is no store. */
+uint64_t code_written_by(const struct code_op *op);
+
 #endif

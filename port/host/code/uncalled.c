@@ -55,20 +55,28 @@ struct numbers {
     bool is_known[CODE_REGISTERS];
 };
 
-/* Notes the address that OP, behind others, may give a register. */
-static void note_op(struct code *code, struct numbers *n, const struct code_op *op)
+/* Whether OP, behind others, may give a register a number. */
+static bool gives_number(struct numbers *n, const struct code_op *op)
 {
-    struct code_value value = {op->k, BASE_NUMBER, false, 0, 0};
+    int64_t value = op->k;
 
     if (op->what == CODE_INSERT && n->is_known[op->reg])
-        value.k = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
+        value = (int64_t)code_insert((uint64_t)n->value[op->reg], op);
     else if (op->what == CODE_SET && n->is_known[op->base])
-        value.k = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
+        value = (int64_t)((uint64_t)n->value[op->base] + (uint64_t)op->k);
     else if (op->what != CODE_NUMBER)
-        return;
-    n->value[op->reg] = value.k;
+        return false;
+    n->value[op->reg] = value;
     n->is_known[op->reg] = true;
-    note_address(code, unit_address_of(code->cpu, &value));
+    return true;
+}
+
+/* The address that REG, a number, has. */
+static uint64_t number_address(const struct code *code, const struct numbers *n, unsigned reg)
+{
+    const struct code_value value = {n->value[reg], BASE_NUMBER, false, 0, 0};
+
+    return unit_address_of(code->cpu, &value) & ~(uint64_t)code->cpu->mode;
 }
 
 /* The same of UNIT's instructions, one behind the other. */
@@ -86,7 +94,8 @@ static void note_code(struct code *code, const struct code_unit *unit)
         memset(&fact, 0, sizeof fact);
         code->cpu->decode(code->decoder, &text, pc, &fact);
         for (i = 0; i < fact.num; i++)
-            note_op(code, &n, &fact.op[i]);
+            if (gives_number(&n, &fact.op[i]))
+                note_address(code, number_address(code, &n, fact.op[i].reg));
         pc += fact.size != 0 ? fact.size : code->cpu->align;
     }
 }
@@ -245,6 +254,214 @@ bool code_keeps_scratch(struct code *code, const bool *from)
     return r.keeps;
 }
 
+/* ---- Handlers that entries jump to ------------------------------------------------------------------------------ */
+
+/*
+ * An interrupt's entry that jumps to a handler in C, as that of a RISC-V kernel may whose user programs alone come by
+ * it, leaves in the register of the return address what a program had there: nobody has called the handler, whatever
+ * its CFI says. Nothing but the entry shows this, which has no CFI, and may not be read otherwise: it is found by what
+ * it does with registers, one instruction behind the other.
+ */
+struct handed {
+    struct code *code;
+    bool *handed, *called; /* units that such entries go to; that code without CFI calls */
+    bool *reads;           /* units that ask the CPU why an exception has come */
+    bool leaves;           /* such an entry goes where nothing says */
+};
+
+/* Code that is read one instruction behind the other. */
+struct straight {
+    struct numbers numbers;
+    uint64_t idle;  /* idle registers that are as they were */
+    unsigned saved; /* how many of those have been stored */
+    bool is_entry;  /* it uses a register of the CPU for interrupts */
+    bool keeps_ra;  /* RA's register is as it was */
+};
+
+static void begin_straight(const struct code *code, struct straight *s)
+{
+    memset(s, 0, sizeof *s);
+    s->idle = code->cpu->idle;
+    s->keeps_ra = true;
+}
+
+static unsigned num_bits(uint64_t bits)
+{
+    unsigned num = 0;
+
+    for (; bits != 0; bits &= bits - 1)
+        num++;
+    return num;
+}
+
+/* Takes notice of OP in S. */
+static void pass_op(const struct code *code, struct straight *s, const struct code_op *op)
+{
+    const bool stores = op->what == CODE_STORE && op->reg <= op->last && op->last < CODE_REAL;
+    const uint64_t written = op->what == CODE_STORE || op->what == CODE_WRITE ? 0 : code_written_by(op);
+    unsigned i;
+
+    if (stores) {
+        const uint64_t stored = s->idle & ((2ull << op->last) - (1ull << op->reg));
+
+        s->saved += num_bits(stored);
+        s->idle &= ~stored;
+    }
+    s->is_entry |=
+        op->what == CODE_SET && (op->reg == CODE_OTHER_SP || op->base == CODE_OTHER_SP || op->base == CODE_PC);
+    s->keeps_ra &= !(written >> code->cpu->ra & 1);
+    s->idle &= ~written;
+    if (!gives_number(&s->numbers, op))
+        for (i = 0; i < CODE_REAL; i++)
+            s->numbers.is_known[i] &= !(written >> i & 1);
+}
+
+/* Where FACT, which S has passed, goes to or calls; or 0. */
+static uint64_t goes_to(const struct code *code, const struct straight *s, const struct code_fact *fact)
+{
+    if (fact->target != 0)
+        return fact->target & ~(uint64_t)code->cpu->mode;
+    return s->numbers.is_known[CODE_TARGET] ? number_address(code, &s->numbers, CODE_TARGET) : 0;
+}
+
+/* Passes the instruction at PC. Returns where the code goes on, which may be behind it or a jump away; or 0. */
+static uint64_t pass(struct handed *h, struct straight *s, const struct code_text *text, uint64_t pc,
+                     struct code_fact *fact)
+{
+    enum { LEAST = 2 };
+    const struct code_unit *unit;
+    unsigned i;
+    uint64_t to;
+    bool left;
+
+    memset(fact, 0, sizeof *fact);
+    s->numbers.is_known[CODE_TARGET] = false;
+    h->code->cpu->decode(h->code->decoder, text, pc, fact);
+    for (i = 0; i < fact->num; i++)
+        pass_op(h->code, s, &fact->op[i]);
+    if (fact->size == 0 || fact->flow == CODE_RETURN || fact->flow == CODE_RESUME || fact->flow == CODE_STOP)
+        return 0;
+    if (fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH)
+        return pc + fact->size;
+    to = goes_to(h->code, s, fact);
+    unit = to != 0 ? code_unit_at(h->code, to) : NULL;
+    if (unit != NULL && (unit->start != to || unit->fde == NULL))
+        unit = NULL;
+    if (fact->flow == CODE_CALL) {
+        s->keeps_ra = false;
+        if (unit != NULL)
+            h->called[unit - h->code->units] = true;
+        return pc + fact->size;
+    }
+    left = s->is_entry && s->saved >= LEAST && s->keeps_ra;
+    if (left && unit != NULL && unit->function)
+        h->handed[unit - h->code->units] = true;
+    h->leaves |= left && to == 0;
+    return to;
+}
+
+/* Follows S from PC on, where another piece of an entry without CFI may be. */
+static void pass_on(struct handed *h, struct straight *s, uint64_t pc)
+{
+    enum { MOST = 256 };
+    unsigned i;
+
+    for (i = 0; i < MOST && pc != 0; i++) {
+        const struct code_unit *unit = code_unit_at(h->code, pc);
+        const struct code_text text = unit_text_at(h->code, pc);
+        struct code_fact fact;
+
+        if ((unit != NULL && unit->fde != NULL) || text.bytes == NULL)
+            return;
+        pc = pass(h, s, &text, pc, &fact);
+    }
+}
+
+/* Reads the code of SECTION that has no CFI. */
+static void pass_section(struct handed *h, const struct section *section)
+{
+    const struct code_text text = unit_text_at(h->code, section->addr);
+    uint64_t pc = section->addr;
+    struct straight s;
+    bool begins = true;
+
+    while (text.bytes != NULL && pc < text.end) {
+        const struct code_unit *unit = code_unit_at(h->code, pc);
+        struct code_fact fact;
+        uint64_t next;
+
+        if (unit != NULL && unit->fde != NULL) {
+            pc = unit->end;
+            begins = true;
+            continue;
+        }
+        if (begins)
+            begin_straight(h->code, &s);
+        next = pass(h, &s, &text, pc, &fact);
+        pc += fact.size != 0 ? fact.size : h->code->cpu->align;
+        begins = next != pc || fact.flow == CODE_CALL;
+        if (next != pc && next != 0 && s.is_entry)
+            pass_on(h, &s, next);
+    }
+}
+
+/* Whether the code of UNIT asks the CPU why an exception has come, as handlers do: by scause or mcause; by the ESR of an
+ * exception level. */
+static bool asks_cause(const struct code *code, const struct code_unit *unit)
+{
+    const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
+    const bool riscv = code->image->header.e_machine == EM_RISCV;
+    uint64_t at;
+
+    for (at = 0; p != NULL && at + 4 <= unit->end - unit->start; at += code->cpu->align) {
+        const uint32_t word = (uint32_t)load_number(p + at, 4, false);
+
+        if ((word & (riscv ? 0xdffff07f : 0xfff8ffe0)) == (riscv ? 0x14202073 : 0xd5385200))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the handlers that an entry may go to that finds their address in memory: nothing calls them, and they ask for
+ * the cause, or what they call does. */
+static void find_asking(struct handed *h)
+{
+    struct code *code = h->code;
+    bool *asks = zeroed(code->num_units, sizeof *asks);
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        asks[i] = h->reads[i] = asks_cause(code, &code->units[i]);
+    for (i = 0; i < code->num_calls; i++)
+        asks[code->calls[i].caller] |= h->reads[code->calls[i].callee];
+    for (i = 0; i < code->num_units; i++)
+        h->handed[i] |= asks[i] && code->units[i].function && !code->units[i].is_called && !h->called[i];
+    free(asks);
+}
+
+static void find_handed(struct code *code)
+{
+    const unsigned machine = code->image->header.e_machine;
+    struct handed h = {code, NULL, NULL, NULL, false};
+    size_t i;
+
+    if (code->handed_known || (machine != EM_RISCV && machine != EM_AARCH64))
+        return;
+    code->handed_known = true;
+    h.handed = zeroed(code->num_units, sizeof *h.handed);
+    h.called = zeroed(code->num_units, sizeof *h.called);
+    h.reads = zeroed(code->num_units, sizeof *h.reads);
+    for (i = 0; i < code->image->num_code; i++)
+        pass_section(&h, code->image->code[i]);
+    if (h.leaves)
+        find_asking(&h);
+    for (i = 0; i < code->num_units; i++)
+        code->units[i].is_handed = h.handed[i];
+    free(h.handed);
+    free(h.called);
+    free(h.reads);
+}
+
 /* ---- Who is not called, whatever its CFI says ------------------------------------------------------------------ */
 
 /* Marks the units that jumps lead to from those that are marked; or, if BACK, that lead to those. */
@@ -356,10 +573,11 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
 }
 
 /* Whether a way with STATE, which jumps to the start of a unit, proves that it is not a call of it: an interrupt's
- * entry; start-up code that has taken a stack of its own. Without one firmware may have called it, and so the unit. */
+ * entry; start-up code that has taken a stack of its own. Without one firmware may have called it, and so the unit. Nor
+ * does one whose code has been entered in several ways leave what one alone would have. */
 static bool is_no_caller(const struct code_cpu *cpu, const struct code_state *state)
 {
-    return state->caller == CALLER_INTERRUPTED ||
+    return state->caller == CALLER_INTERRUPTED || state->caller == CALLER_UNCERTAIN ||
            (state->caller == CALLER_NONE && state->reg[cpu->sp].base == BASE_ALIGNED);
 }
 
@@ -428,6 +646,8 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
     if (unit->lost_to == LOST_BY_WORD)
         code_enter(code, how, unit->start, CODE_ERROR,
                    "its CFI says that an error code lies below the interrupted PC");
+    if (unit->lost_to == LOST_BY_PROGRAM)
+        return;
     if (unit->lost_to == LOST_BY_JUMP && unit->is_called)
         code_begin_at(code, unit->start, CODE_CALLED);
     if (!code_is_lost_by_itself(unit) || unit->jumped_to)
@@ -443,6 +663,20 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
                 : "its CFI says that it is called, but nothing calls it, and it may be an exception's entry");
 }
 
+/* What entries go to with the return address of another program begins with a state of which no row comes. */
+static void enter_handed(struct code *code, const bool *from)
+{
+    struct code_state state;
+    size_t i;
+
+    code_entry(code->cpu, &state);
+    state.caller = CALLER_UNCERTAIN;
+    memset(&state.reg[code->cpu->ra], 0, sizeof *state.reg);
+    for (i = 0; i < code->num_units; i++)
+        if (from[i] && code->units[i].lost_to == LOST_BY_PROGRAM)
+            code_add_edge(code, code->units[i].start, &state);
+}
+
 /* Why UNIT is not called, although its CFI says so; or LOST_BY_NOTHING. VECTOR: a register says that an interrupt
  * enters it. MAY: it may lead to a return from one. */
 static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit, bool vector, bool may)
@@ -451,7 +685,10 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 
     if (unit->fde == NULL || unit->trap || unit->says_end)
         return LOST_BY_NOTHING;
-    if (unit->function && !vector && is_jumped_to(code, unit, CALLER_INTERRUPTED))
+    if (unit->is_handed)
+        return LOST_BY_PROGRAM;
+    if (unit->function && !vector &&
+        (is_jumped_to(code, unit, CALLER_INTERRUPTED) || is_jumped_to(code, unit, CALLER_UNCERTAIN)))
         return LOST_BY_JUMP;
     if (unit->is_called)
         return LOST_BY_NOTHING;
@@ -484,6 +721,7 @@ static bool drop_uncalled(struct code *code, bool *lost)
     bool *may = may_resume(code), *vectors = zeroed(code->num_units, sizeof *vectors), any = false;
     size_t i;
 
+    find_handed(code);
     code_mark_vectors(code, vectors);
     for (i = 0; i < code->num_units; i++) {
         const enum code_lost_by why = why_uncalled(code, &code->units[i], vectors[i], may[i]);
@@ -561,6 +799,7 @@ bool code_find_uncalled(struct code *code, const struct code_how *how)
     if (any) {
         memcpy(from, lost, code->num_units * sizeof *from);
         code_forget_ways(code, from);
+        enter_handed(code, from);
     }
     for (i = 0; i < code->num_units && any; i++)
         if (lost[i])

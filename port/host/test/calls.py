@@ -1774,6 +1774,44 @@ def jumped(cpu, how):
              "instruction %d: %s" % (i, found[where["at%d" % i]]))
 
 
+# An exception's entry without CFI goes to a handler in C: how, whether the handler asks for the cause, and whether the
+# return address is then the interrupted program's. It is, too, where that handler goes on in h. What the entry calls,
+# and what has been given a return address, has its rows.
+HANDED = {
+    "riscv": ("""csrw sscratch, a0\nli a0, 0x7000\nSTORE ra, 40(a0)\nSTORE t0, 72(a0)\nSTORE t1, 80(a0)
+        STORE t3, 88(a0)\nLOAD sp, 8(a0)\nLOAD t0, 16(a0)\n""",
+              "addi sp, sp, -16\nSTORE ra, 8(sp)\n{}LOAD ra, 8(sp)\naddi sp, sp, 16\nj h\n", "csrr a0, scause\n",
+              {"j g": (False, True), "jr t0": (True, True), "la t1, g\njr t1": (False, True),
+               "j 5f\nnop\n5: jr t0": (True, True), "jalr t0\n1: j 1b": (True, False),
+               "la ra, 1f\njr t0\n1: j 1b": (True, False), "LOAD ra, 24(a0)\njr t0": (True, False),
+               "call g\n1: j 1b": (True, False)}),
+    "aarch64": ("""sub sp, sp, #272\nstp x0, x1, [sp]\nstp x9, x10, [sp, #72]\nstp x11, x30, [sp, #88]
+        mrs x0, elr_el1\nstr x0, [sp, #256]\nldr x9, [x1]\n""",
+                "stp x29, x30, [sp, #-16]!\n{}ldp x29, x30, [sp], #16\nb h\n", "mrs x0, esr_el1\n",
+                {"b g": (False, True), "br x9": (True, True), "adrp x2, g\nadd x2, x2, :lo12:g\nbr x2": (False, True),
+                 "blr x9\n1: b 1b": (True, False), "adr x30, 1f\nbr x9\n1: b 1b": (True, False),
+                 "bl g\n1: b 1b": (True, False)}),
+}
+
+
+def handed(cpu, how):
+    entry, handler, asks, ways = HANDED["riscv" if cpu.startswith("riscv") else cpu]
+    reads, lost = ways[how]
+    function = ".balign 8\n.type %s, %%function\n%s: .cfi_startproc\n"
+    text = "ret\n.cfi_endproc\n.balign 8\nentry:\n" + entry + how + "\n" + function % ("g", "g")
+    text += handler.format(asks if reads else "") + ".cfi_endproc\n" + function % ("h", "h") + "ret"
+    if cpu.startswith("riscv"):
+        width = "d" if cpu == "riscv64" else "w"
+        text = text.replace("STORE", "s" + width).replace("LOAD", "l" + width)
+    image, where = build(cpu, "handed", text)
+    found = rows(cpu, image, where["f"], where["end"])
+    for name in "g", "h":
+        must((found[where[name]] == "none") == lost, "%s: %s" % (name, found[where[name]]))
+    must(found[where["f"]] != "none", "f has no rows")
+    found = rows(cpu, image, where["f"], where["end"], "--entry=g:start")
+    must(found[where["g"]] != "none", "g has no rows although it is said how it is entered")
+
+
 def chain(cpu, tables, more):
     """A function with TABLES is read to its end; one with MORE has no rows, which is said."""
     begin, switch, moved, end = CHAIN[cpu]
@@ -1937,6 +1975,10 @@ def main():
         ways = JUMPED.get("riscv" if cpu.startswith("riscv") else cpu)
         for how in [None, *ways[3]] if ways else []:
             test("%s: an exception's entry jumps to a function, and %s" % (cpu, how or "nobody else"), jumped, cpu, how)
+    for cpu in CPUS:
+        ways = HANDED.get("riscv" if cpu.startswith("riscv") else cpu)
+        for how in ways[3] if ways else []:
+            test("%s: an exception's entry goes to a handler: %s" % (cpu, how.replace("\n", "; ")), handed, cpu, how)
     for cpu in ("riscv64", "riscv32"):
         test("%s: code alone: a piece that comes back by t0" % cpu, alone, cpu, FALLEN_INTO[1], FALLEN_INTO[0])
     for cpu in CPUS:
