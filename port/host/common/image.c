@@ -956,8 +956,14 @@ bool image_is_padding(struct image *image, uint64_t start, uint64_t end)
 
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
+/* The linker's own, such as ___crt_xc_end__ of MinGW: no compiler's function, and a name that C reserves. */
+static bool is_mark(const struct symbol *symbol)
+{
+    return !symbol->function && strncmp(symbol->name, "__", 2) == 0;
+}
+
 /* Of the symbols at one address the first by name counts, so that the file's order does not matter, which differs from
- * one linker to the next. */
+ * one linker to the next; marks of the linker come last. */
 static int by_symbol(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
@@ -966,6 +972,8 @@ static int by_symbol(const void *a, const void *b)
         return x->addr < y->addr ? -1 : 1;
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
+    if (is_mark(x) != is_mark(y))
+        return is_mark(x) ? -1 : 1;
     return compare_names(y->name, x->name);
 }
 

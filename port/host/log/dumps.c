@@ -1375,6 +1375,39 @@ static unsigned with_short_address(const struct scan *s, struct number *list, un
     return num + 1;
 }
 
+/* Takes what loggers put in front of an address near SP and its ":" out of the NUM numbers at LIST: "type=0x80 ADDRESS:
+ * WORD...". Returns how many are left. */
+static unsigned without_front(const struct scan *s, struct number *list, unsigned num)
+{
+    unsigned i = 0;
+
+    while (i < num && !is_near_sp(s->d, list[i].value))
+        i++;
+    if (i == 0 || num - i < 2 || s->text[list[i].end] != ':')
+        return num;
+    memmove(list, list + i, (num - i) * sizeof *list);
+    return num - i;
+}
+
+/* Puts the address near SP that stands behind a letter before the NUM numbers at LIST: "V0000004000800538 WORD...", as
+ * z/VM prints. Returns how many numbers there are then. */
+static unsigned with_letter(const struct scan *s, struct number *list, unsigned num)
+{
+    const size_t end = num > 0 ? list[0].at : 0;
+    struct number address;
+    size_t at = 0;
+
+    while (at < end && !(strchr("vrl", s->text[at]) != NULL && (at == 0 || is_space(s->text[at - 1])) &&
+                         take_hex(s, at + 1, &address) && address.digits == 2 * s->d->word &&
+                         is_space(s->text[address.end]) && is_near_sp(s->d, address.value)))
+        at++;
+    if (at == end || num == MOST_NUMBERS)
+        return num;
+    memmove(list + 1, list, num * sizeof *list);
+    list[0] = address;
+    return num + 1;
+}
+
 /* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
  * it is not taken. */
 static void add_row(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
@@ -1402,6 +1435,7 @@ static bool take_word_line(struct scan *s)
     unsigned num = with_short_address(s, list, find_numbers(s, 0, list, 8));
     bool near, marked, behind;
 
+    num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
         return false;

@@ -665,6 +665,24 @@ def names(kind, compiler):
         must(any("int %s(" % name in text for text in lines[max(0, int(line) - 8):int(line)]), (name, line))
 
 
+def marks():
+    """MinGW's linker puts marks such as ___crt_xc_end__ at the start of the code: the function there has the name."""
+    name = WORK + "/marks"
+    write(name + ".s", b".globl apple\napple:\ncall zebra\nret\n.globl zebra\n.def zebra\n.scl 2\n.type 32\n.endef\n"
+          b"zebra:\nnop\nret\n")
+    for first in ("apple", "zebra"):
+        run("x86_64-w64-mingw32-gcc", "-nostdlib", "-shared", "-Wl,--subsystem,10", "-e", "apple", name + ".s", "-o",
+            name + ".efi")
+        symbols = {symbol: int(pc, 16) for pc, symbol in re.findall(
+            r"(?m)^([0-9a-f]+) T (\w+)$", run("%s/x86_64/nm" % TC, name + ".efi")[0])}
+        must(symbols["___crt_xc_end__"] == symbols[first], symbols)
+        text = subprocess.run([TRACE, name + ".efi"], input="#0  0x%016x\n" % (symbols[first] + 1),
+                              capture_output=True, check=True, text=True).stdout
+        must("  %s+0x1 " % first in text, text)
+        source = read(name + ".s").split(b".globl ")
+        write(name + ".s", b".globl " + source[2] + b".globl " + source[1])
+
+
 def memory(flags):
     """A stack made by hand of what llvm-readobj says, unwound by the unwind codes alone: mid, large, dynamic."""
     image = build("x86_64 gcc", MINGW, *flags, room=False)
@@ -848,6 +866,7 @@ def main():
     for name in ENTRIES:
         test("x86_64, who calls the entry: " + name, entry, name)
     test("refusals", refusals)
+    test("marks of the linker", marks)
     test("a stack by hand, -O0", memory, ["-O0"])
     test("a stack by hand, -O2", memory, ["-O2"])
 
