@@ -405,8 +405,8 @@ static void pass_section(struct handed *h, const struct section *section)
     }
 }
 
-/* Whether the code of UNIT asks the CPU why an exception has come, as handlers do: by scause or mcause; by the ESR of an
- * exception level. */
+/* Whether the code of UNIT asks the CPU why an exception has come, as handlers do: by scause or mcause; by the ESR of
+ * an exception level. */
 static bool asks_cause(const struct code *code, const struct code_unit *unit)
 {
     const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
