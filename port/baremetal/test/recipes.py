@@ -416,7 +416,7 @@ def test_described(bench):
     bench.write("yours.h", YOURS)
     flags = "-std=c99 -ffreestanding -Os -Wall -Wextra -Wpedantic -Wconversion -Werror"
     page = bench.read("described.c")
-    bench.write("described.c", '#include "sfu_arch.h"\n#include "sfu_sizes.h"\n' + page)
+    bench.write("described.c", '#include "sfu_arch.h"\n#include "sfu_cycles.h"\n#include "sfu_sizes.h"\n' + page)
     bench.run(f"$CC {flags} -c described.c module.c sfu_kernel.c sfu_sizes.c")
     needed = bench.run("nm -u described.o sfu_kernel.o sfu_sizes.o")
     known = {"console_putc", "cpu_number", "send_nmi_to_others", "tasks"}

@@ -142,7 +142,12 @@ OF_MODES = [(text.format(*modes), facts, (4, 6) if "sub lr" in text else (3, 5))
      {(149, 64), (150, 52), (15, 56), (128, 60), (11, 44)}, (4, 6)),
     # The jump goes to code that entries share.
     ("sub lr, lr, #4; srsdb sp!, #19; cps #19; push {r0-r12, lr}; b 1f; nop; 1: bl handle; pop {r0-r12, lr}; rfeia sp!",
-     SVC, (6, 8))
+     SVC, (6, 8)),
+    # A number that msr takes is a mode, as that of cps is.
+    ("srsdb sp!, #19; msr cpsr_c, #0x93; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+     SVC, (4, 6)),
+    ("srsdb sp!, #31; msr cpsr_c, #0x9f; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!", SYS, (3, 5)),
+    ("srsdb sp!, #19; msr cpsr_c, #0x9f; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!", set(), None)
 ] + [(text, set(), None) for text in (
     # LR is not where the PC is; the word that rfe takes is another one; so are SPSR, SP, FP.
     "add lr, lr, #4; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
@@ -153,7 +158,7 @@ OF_MODES = [(text.format(*modes), facts, (4, 6) if "sub lr" in text else (3, 5))
     "msr spsr_c, #0x13; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; push {r0}; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
     "push {r0}; srsdb sp!, #19; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
-    "srsdb sp!, #19; msr cpsr_c, #0x93; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
+    "srsdb sp!, #19; msr cpsr_c, r0; cps #19; push {r0-r12, lr}; bl handle; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; cps #19; push {r0-r12, lr}; cps #31; bl handle; cps #19; pop {r0-r12, lr}; rfeia sp!",
     "srsdb sp!, #19; cps #19; push {r0-r10, lr}; mov r11, #0; bl handle; pop {r0-r10, lr}; rfeia sp!",
     # FIQ mode has an r11 of its own.
