@@ -257,7 +257,7 @@ static void change_target(const struct state *kept, const struct sfu_target *tar
 
     memcpy(&copied, &stack.s, sizeof copied);
     memset(copied.bytes + (stack.s.top.sp - STACK), 0, STACK_SIZE - (stack.s.top.sp - STACK));
-    for (which = 0; which < 16; which++) {
+    for (which = 0; which < 17; which++) {
         struct sfu_target t = *target;
 
         switch (which) {
@@ -306,6 +306,9 @@ static void change_target(const struct state *kept, const struct sfu_target *tar
             break;
         case 14:
             t.final.high = 1;
+            break;
+        case 15:
+            t.stack.low += 8; /* of the same bytes */
             break;
         default:
             t.ctx = &copied;
@@ -600,6 +603,227 @@ static void test_find_stack(void **unused)
     assert_true(known > stacks / 2 && traced_inside > stacks / 2 && answers > 0);
 }
 
+/* What the memory of a new one had is nothing; and what the target's stack is, where find_stack is asked. */
+static void test_new(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned fill, i;
+
+    (void)unused;
+    answer = t.stack;
+    t.stack.bytes = copied.bytes;
+    t.find_stack = find_answer;
+    for (fill = 1; fill < 256; fill += 254) {
+        memset(&state, (int)fill, sizeof state);
+        sfu_repeat_init(&state.r, state.memory, ROOM);
+        for (i = 0; i <= SFU_REPEAT_TIMES; i++) {
+            assert_false(state.r.known);
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        }
+        assert_true(state.r.known);
+    }
+}
+
+/* No stack is an answer, too. What it would have filled in does not matter. */
+static void test_no_stack(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    volatile uint8_t soil[4096];
+    unsigned i;
+
+    (void)unused;
+    t.find_stack = no_stack;
+    memset(&state, 1, sizeof state);
+    assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+    for (i = 0; i < sizeof soil; i++)
+        soil[i] = 0x55;
+    check_one(&state.r, &t, &top, 0, MAX_PCS);
+    assert_true(state.r.known);
+}
+
+/* The same PCs by other answers: they come as often again before they are remembered again. Each time there is room for
+ * the answers. */
+static void test_learn_again(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned again, i;
+
+    (void)unused;
+    answer = t.stack;
+    t.find_stack = find_answer;
+    assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+    answer.high += 8; /* at once: the next one must come more often */
+    check_one(&state.r, &t, &top, 0, MAX_PCS);
+    assert_int_equal(state.r.patience, 2 * SFU_REPEAT_TIMES);
+    for (again = 0; again < 2 * SFU_REPEAT_STACKS; again++) {
+        while (!state.r.known)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        for (i = 0; i < 3 * SFU_REPEAT_TIMES; i++)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        answer.high -= 8;
+        for (i = 0; i < SFU_REPEAT_TIMES; i++) {
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+            assert_int_equal(state.r.known, i == SFU_REPEAT_TIMES - 1);
+        }
+    }
+}
+
+/* Traces that differ in a frame behind more than a byte counts: the other one has not come yet. */
+static void test_differ_late(void **unused)
+{
+    static uint64_t words[7 * (LONG + 1)];
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned i;
+
+    (void)unused;
+    sfu_repeat_init(&state.r, words, sizeof words / 8);
+    for (i = 0; i < SFU_REPEAT_TIMES; i++)
+        check_long(&state.r, &t, &top, 0, PAST, PAST);
+    stack.s.bytes[200 * STEP + (HOST_ABI == SFU_AMD64 ? STEP - 8 : HOST_ABI == SFU_S390X ? STEP + 119 : 8)] ^= 1;
+    for (i = 0; i <= SFU_REPEAT_TIMES; i++) {
+        assert_false(state.r.known);
+        check_long(&state.r, &t, &top, 0, PAST, PAST);
+    }
+    assert_true(state.r.known);
+}
+
+/* Where a trace has to end in the target's final frame, either end of its range counts. */
+static void test_final(void **unused)
+{
+    unsigned i, ended = 0;
+
+    (void)unused;
+    for (i = 0; i < 100 && ended == 0; i++) {
+        uint64_t seed = i + 4000, pcs[MAX_PCS], pc;
+        struct sfu_target t = make(&seed);
+        size_t count;
+
+        if (core_trace(&t, &stack.s.top, 0, pcs, MAX_PCS, &count) != SFU_END || count < 2)
+            continue;
+        pc = pcs[count - 1];
+        t.final = (struct sfu_range){pc - 1, pc + 1};
+        if (!remembers(&state, &t, &stack.s.top, 0, MAX_PCS))
+            continue;
+        ended++;
+        assert_int_equal(state.r.code, SFU_END);
+        t.final.low = pc + 1;
+        check_one(&state.r, &t, &stack.s.top, 0, MAX_PCS);
+        assert_false(state.r.known);
+    }
+    assert_true(ended > 0);
+}
+
+/* The return address in a register counts, if it is known. */
+static void test_link(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+
+    (void)unused;
+    top.has_ra = true;
+    top.ra = base - 0x100000 + 5;
+    assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+    top.ra++;
+    check_one(&state.r, &t, &top, 0, MAX_PCS);
+    assert_false(state.r.known);
+}
+
+static unsigned asks_until_change;
+static uint8_t *changed;
+
+static bool find_changing(void *ctx, uint64_t addr, struct sfu_stack *s)
+{
+    (void)ctx;
+    *s = answer;
+    if (asks_until_change-- == 0)
+        *changed ^= 1;
+    return addr >= s->low && addr <= s->high;
+}
+
+/* A return address that changes between a trace and the walk that learns it. */
+static void test_changing(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned asks, i;
+
+    (void)unused;
+    answer = t.stack;
+    t.find_stack = find_changing;
+    changed = stack.s.bytes + 20 * STEP +
+              (HOST_ABI == SFU_AMD64   ? STEP - 8
+               : HOST_ABI == SFU_S390X ? STEP + 119
+                                       : 8);
+    for (asks = 0; asks < 4; asks++) {
+        uint64_t pcs[MAX_PCS];
+        size_t count;
+
+        sfu_repeat_init(&state.r, state.memory, ROOM);
+        asks_until_change = UINT_MAX;
+        while (state.r.came + 1 < state.r.patience)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        asks_until_change = asks;
+        (void)sfu_repeat_trace(&state.r, &fast, &t, &top, 0, pcs, MAX_PCS, &count);
+        asks_until_change = UINT_MAX;
+        for (i = 0; i < TRIES; i++)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+    }
+}
+
+enum { EACH = 128 }; /* bytes of each of several stacks */
+
+static bool find_many(void *ctx, uint64_t addr, struct sfu_stack *s)
+{
+    const uint64_t low = addr & ~(uint64_t)(EACH - 1);
+
+    (void)ctx;
+    *s = (struct sfu_stack){stack.s.bytes + ((low - STACK) ^ EACH), low, low + EACH}; /* neighbours change places */
+    return addr >= STACK && low < STACK + STACK_SIZE;
+}
+
+/* Frame records, each on another stack, for which find_stack is asked twice: as many answers as can be remembered, and
+ * more. A word of each counts. */
+static void test_stacks(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned num, i;
+
+    (void)unused;
+    if (HOST_ABI != SFU_AMD64)
+        return;
+    t.find_stack = find_many;
+    t.frame_pointers = true;
+    top.pc = 0x5000;
+    top.fp = STACK; /* the first word of a stack */
+    for (num = 2; num < 7; num++) {
+        bool known;
+
+        memset(stack.s.bytes, 0, STACK_SIZE);
+        for (i = 0; i < num; i++) {
+            const uint64_t fp = STACK + EACH * (uint64_t)(i + 1), ra = 0x6000 + i;
+
+            memcpy(stack.s.bytes + (EACH * i ^ EACH), &fp, 8);
+            memcpy(stack.s.bytes + (EACH * i ^ EACH) + 8, &ra, 8);
+        }
+        known = remembers(&state, &t, &top, 0, num + 1);
+        assert_int_equal(known, num <= SFU_REPEAT_STACKS / 2);
+        assert_int_equal(state.r.patience, known ? SFU_REPEAT_TIMES : 2 * SFU_REPEAT_TIMES);
+        for (i = 0; i < num && known; i++) {
+            stack.s.bytes[(EACH * i ^ EACH) + 8] ^= 1;
+            check_one(&state.r, &t, &top, 0, num + 1);
+            assert_false(state.r.known);
+            stack.s.bytes[(EACH * i ^ EACH) + 8] ^= 1;
+            while (!state.r.known)
+                check_one(&state.r, &t, &top, 0, num + 1);
+        }
+    }
+}
+
 static unsigned asks_until_shorter;
 
 static bool find_shrinking(void *ctx, sfu_addr addr, struct sfu_stack *s)
@@ -831,10 +1055,12 @@ static void test_threads(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct check_test tests[] = {CHECK(test_changes),   CHECK(test_parts),   CHECK(test_find_stack),
-                                       CHECK(test_shrinking), CHECK(test_long),    CHECK(test_kernel),
-                                       CHECK(test_again),     CHECK(test_never),   CHECK(test_register),
-                                       CHECK(test_patience),  CHECK(test_profile), CHECK(test_threads)};
+    const struct check_test tests[] = {
+        CHECK(test_changes),  CHECK(test_parts),    CHECK(test_find_stack),  CHECK(test_shrinking),
+        CHECK(test_long),     CHECK(test_kernel),   CHECK(test_again),       CHECK(test_never),
+        CHECK(test_register), CHECK(test_patience), CHECK(test_profile),     CHECK(test_threads),
+        CHECK(test_new),      CHECK(test_no_stack), CHECK(test_learn_again), CHECK(test_differ_late),
+        CHECK(test_final),    CHECK(test_link),     CHECK(test_changing),    CHECK(test_stacks)};
 
     if (argc > 1)
         stacks = (unsigned)strtoul(argv[1], NULL, 10);
