@@ -322,9 +322,9 @@ struct sfu_kernel {
 /* Defines struct sfu_kernel NAME, and the callbacks that it needs, in a file that includes sfu_sizes.h and sfu_cycles.h
  * as well (sfu_panic.h and `make dist`'s sfu_kernel.h have both). PUT prints the character c and must not take a lock;
  * NUMBER is the number of the CPU that executes it, below MAX_CPUS; STOP sends all other CPUs an NMI or an interrupt.
- * The rest are members of struct sfu_kernel with their values, in C++ in the order of the structure; no member of those
- * that NAME gets here: panic, cpus, num_cpus, cpu_number and stop_others. Traces have sizes of frames, name a stack
- * that has overflowed, and show recursion in one line. */
+ * The rest are members of struct sfu_kernel with their values, at least one, in C++ in the order of the structure; no
+ * member of those that NAME gets here: panic, cpus, num_cpus, cpu_number and stop_others. Traces have sizes of frames,
+ * name a stack that has overflowed, and show recursion in one line. */
 #define SFU_KERNEL(name, put_c, max_cpus, number, stop, ...)                                                       \
     static void name##_put(void *ctx, char c)                                                                      \
     {                                                                                                              \
