@@ -18,7 +18,12 @@
  *     code.c    the ways through a function: the state of each of its instructions, and what it does to its caller
  *     kinds.c, vectors.c, uncalled.c, enter.c   who enters code: by trials, by registers of the CPU; whom nobody calls;
  *               what has no CFI
- *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
+ *     row_list.c, verdict.c   a row of call frame information (CFI), judged by the state at its PC
+ *     trust_ways.c, trust_rows.c   an entry of CFI: what it says to who follows the ways, and its rows beside the code
+ *     find_units.c, begin.c, rounds.c   the units of an image, where their ways begin, and all of them until none
+ *               changes another one
+ *     saved.c, signal_code.c   what entries of interrupts save; code to which signal handlers return
+ *     trust.c   an image: states and CFI -> rows, and who is right where they differ
  *
  * A function of x86_64 from bytes to rows. At its entry the ABI says what holds: SP is the CFA - 8, where RA is, and FP
  * is the caller's. Each line has what holds in front of its instruction, which the facts turn into what the next line

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Who enters code that nothing is seen to call. What code.h and trust.c do with it is theirs. */
+/* Who enters code that nothing is seen to call. What code.h and begin.c do with it is theirs. */
 #ifndef SFU_HOST_CODE_ENTER_H
 #define SFU_HOST_CODE_ENTER_H
 

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trust_ways.h"
+#include "trial.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct cfi_row *trust_row_at(struct trust *t, uint64_t pc)
+{
+    size_t below = count_up_to(t->cfi.list, t->cfi.num, sizeof *t->cfi.list, offsetof(struct cfi_row, start), pc);
+
+    return below > 0 && pc < t->cfi.list[below - 1].end ? &t->cfi.list[below - 1] : NULL;
+}
+
+/* Whether a call of CALLEE comes back to NEXT although ROW begins there, which says something else: the callee returns
+ * by a way that was seen, and ROW is not what the code there goes on with. Compilers know of more that never returns:
+ * `syscall; ret` may be an exit, and a landing pad may lie behind it, which ROW is right for. */
+bool trust_comes_back_to(const struct trust *t, uint64_t callee, uint64_t next, const struct cfi_row *row)
+{
+    return code_returns(t->all, callee) && code_bears_out(t->all, next, row) == CODE_CONTRADICTS;
+}
+
+/* CFI that changes behind a call, or behind the padding there, says that the call does not return, because a call that
+ * does leaves the frame as it was. CFI by hand may say the same again, or something else too early. */
+bool trust_is_boundary(void *ctx, const struct code_fact *fact, uint64_t pc, uint64_t next)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *a = trust_row_at(t, pc), *b = trust_row_at(t, next);
+
+    if (a != NULL && a == b && image_is_padding(t->code->image, next, a->end)) {
+        next = a->end;
+        b = trust_row_at(t, next);
+    }
+    return a != NULL && b != NULL && a != b && b->start == next && !rows_say_same(a, b) &&
+           !trust_comes_back_to(t, fact->target, next, b);
+}
+
+/* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
+ * as far from it as before: the callee has taken its arguments off the stack, and the caller makes room anew. */
+int64_t trust_pops(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct code_cpu *cpu = t->cpu;
+    const struct cfi_row *a = trust_row_at(t, next), *b = trust_row_at(t, next + fact->size);
+    const struct code_op *op = &fact->op[0];
+    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_value cfa;
+
+    if (t->alone || a == NULL || b == NULL || a->kind != CFI_RULES || b->kind != CFI_RULES || fact->num == 0 ||
+        fact->flow != CODE_NEXT || op->what != CODE_SET || op->reg != cpu->sp || op->base != cpu->sp ||
+        op->k >= 0 || sp->base != BASE_CFA || sp->k - op->k > cpu->sp_at_entry || !rule_is_same(&a->cfa, &b->cfa))
+        return 0;
+    cfa = code_evaluate(state, &a->cfa);
+    return value_is_at(&cfa, BASE_CFA, 0, false) && a->cfa.control == rule_of_register(cpu->sp, 0, false).control
+               ? -op->k
+               : 0;
+}
+
+/* The word in the frame that RULE names, or NULL. */
+static const struct code_slot *slot_of(const struct code_state *state, const struct sfu_rule *rule)
+{
+    struct sfu_rule place = *rule;
+    struct code_value at;
+    unsigned i;
+
+    if (!(rule->control & RULE_DEREFERENCE))
+        return NULL;
+    place.control &= ~(uint32_t)RULE_DEREFERENCE;
+    at = code_evaluate(state, &place);
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == at.base && state->slot[i].k == at.k)
+            return &state->slot[i];
+    return NULL;
+}
+
+/* The word in the caller's frame from which an epilogue loads SP (s390x), or NULL. */
+static const struct code_slot *slot_of_sp(const struct code_cpu *cpu, const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == BASE_CFA && state->slot[i].k >= cpu->sp_at_entry &&
+            value_is_at(&state->slot[i].value, BASE_CFA, cpu->sp_at_entry, false))
+            return &state->slot[i];
+    return NULL;
+}
+
+/* CFI and the state of a jump say the same of PC. SP and FP are as the jump left them, and SP's slot, which no row has;
+ * all else as CFI says. */
+bool trust_admit(void *ctx, uint64_t pc, struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = trust_row_at(t, pc);
+    const struct code_slot *slots[4];
+    struct code_state seed;
+    struct cfi_row copy;
+    struct judgement j;
+    unsigned i;
+
+    if (row == NULL || row->kind != CFI_RULES)
+        return false;
+    copy = *row;
+    judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
+    if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED || j.row == REFUTED)
+        return false;
+    memset(&seed, 0, sizeof seed);
+    seed.reg[CODE_ZERO] = state->reg[CODE_ZERO];
+    seed.reg[t->cpu->sp] = state->reg[t->cpu->sp];
+    seed.reg[t->cpu->fp] = state->reg[t->cpu->fp];
+    if (t->cpu->link && !(row->ra.control & RULE_DEREFERENCE))
+        seed.reg[t->cpu->ra] = state->reg[t->cpu->ra];
+    slots[0] = slot_of(state, &row->cfa);
+    slots[1] = slot_of(state, &row->ra);
+    slots[2] = slot_of(state, &row->fp);
+    slots[3] = slot_of_sp(t->cpu, state);
+    for (i = 0; i < 4; i++)
+        if (slots[i] != NULL)
+            seed.slot[seed.num++] = *slots[i];
+    *state = seed;
+    return true;
+}
+
+/* CFI bears out a jump by a table, or one from another function into this one. A table is read as far as its entries
+ * could lead into the function where no comparison says how long it is, and so, perhaps, into the next table. */
+bool trust_agrees(void *ctx, uint64_t pc, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = trust_row_at(t, pc);
+    struct cfi_row copy;
+    struct judgement j;
+
+    if (t->alone || row == NULL || row->kind != CFI_RULES)
+        return t->alone;
+    copy = *row;
+    judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
+    return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED;
+}
+
+/* CFI begins to say something else of REG at NEXT. */
+bool trust_restores(void *ctx, uint64_t next, unsigned reg)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *a = trust_row_at(t, next - 1), *b = trust_row_at(t, next);
+    const struct sfu_rule *before, *behind;
+
+    if (a == NULL || b == NULL || a == b)
+        return false;
+    before = reg == t->cpu->sp ? &a->cfa : reg == t->cpu->fp ? &a->fp : &a->ra;
+    behind = reg == t->cpu->sp ? &b->cfa : reg == t->cpu->fp ? &b->fp : &b->ra;
+    return !rule_is_same(before, behind);
+}
+
+/* Whether the code at PC, to which no way leads, is followed as if its CFI were right there. */
+uint64_t trust_believe(void *ctx, uint64_t pc, struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = trust_row_at(t, pc);
+
+    if (row == NULL)
+        return pc + 1;
+    if (row->kind != CFI_RULES || t->alone || cfi_leads_nowhere(t->code->image, row) != NULL ||
+        !code_state_of(t->cpu, row, state) ||
+        (t->cpu->old_psw != 0 && cfi_ra_register(t->unit->fde) != t->cpu->ra)) /* SP's slot is not behind RA's */
+        return row->end;
+    t->believed = row;
+    t->begin = pc;
+    t->contradicts = false;
+    t->followed.num = 0;
+    t->row = t->unmoved = NULL;
+    t->stored.ra = row->ra.control == RULE_DEREFERENCE ? row->ra.offset : 0;
+    t->stored.fp = row->fp.control == RULE_DEREFERENCE ? row->fp.offset : 0;
+    return pc;
+}
+
+const char trust_of_itself[] = "the CFI is not what the code makes of the CFI in front of it";
+
+/* Where the code contradicts its CFI, that is wrong at one end or at the other: at its beginning, unless what it says
+ * there is borne out by what the code returns to. */
+void trust_close_apart(void *ctx, bool is_data)
+{
+    struct trust *t = ctx;
+    const bool all = t->contradicts && code_bears_out(t->all, t->begin, t->believed) != CODE_BEARS_OUT;
+    size_t i;
+
+    t->believed = NULL;
+    for (i = 0; i < t->followed.num && !is_data; i++) {
+        struct cfi_row *row = &t->followed.list[i];
+
+        if (row->kind != CFI_LOST && !all)
+            continue;
+        row->why = row->kind == CFI_LOST ? row->why : trust_of_itself;
+        row->kind = CFI_LOST;
+        rows_collect(&t->refuted, row);
+    }
+}
+
+/* Whether STATE confirms all rules of ROW. */
+static bool confirms(const struct trust *t, const struct code_state *state, const struct cfi_row *row)
+{
+    struct cfi_row copy = *row;
+    struct judgement j;
+
+    judge_row(t->cpu, &(struct view){state, state, &t->stored}, &copy, &j);
+    return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
+}
+
+/* Whether CFI changes in front of NEXT where the code does nothing that it says: behind code that does not come back,
+ * which only its compiler knows. */
+bool trust_comes_apart(void *ctx, uint64_t next, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *last = trust_row_at(t, next - 1), *row = trust_row_at(t, next);
+
+    if (last == row)
+        return false;
+    return last == NULL || row == NULL || row->kind != CFI_RULES || last->kind != CFI_RULES ||
+           (confirms(t, state, last) && !confirms(t, state, row));
+}
