@@ -1512,7 +1512,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
             else if (!(rule->how & COMPLEX))
                 applied = apply_to_fp(v, rule, &at, out);
             else if (cached && !LINK && rule->how == REALIGNED && rule->cfa == aligned.cfa &&
-                     rule->fp == aligned.fp)
+                     rule->ra == aligned.ra && rule->fp == aligned.fp)
                 applied = apply(v, &aligned, REALIGNED, &at, out);
             else if (rule->how == REALIGNED)
                 applied = apply(v, rule, REALIGNED, &at, out);

@@ -589,6 +589,7 @@ static unsigned make_edges(struct build *b)
                                         {AT_REG(fp), -8 / scale, AT_CFA, -8, AT_CFA, 0},
                                         {AT_REG(fp), -8 / scale, AT_REG(sp), 8, AT_REG(fp), 0},
                                         {AT_REG(fp), -16 / scale, AT_CFA, -8, AT_REG(fp), 0},
+                                        {AT_REG(fp), -8 / scale, AT_CFA, 8, AT_REG(fp), 0},
                                         {REG(fp), c, AT_CFA, -8, AT_REG(fp), 0},
                                         {AT_REG(fp), 0, AT_CFA, -8, AT_REG(fp), 8},
                                         {REG(sp), c, AT_REG(sp), 8, AT_REG(sp), 16},
