@@ -63,7 +63,10 @@ enum {
     CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
     /* Where the frame record lies from FP, if code with frame pointers has one: the caller's FP and, above it, the RA.
      * On s390x their place depends on the frame. */
-    HAS_RECORD = !IS_S390X, RECORD_AT = IS_RISCV64 ? -16 : 0
+    HAS_RECORD = !IS_S390X, RECORD_AT = IS_RISCV64 ? -16 : 0,
+    /* Code without frame pointers may save the RA and FP at places that are counted from SP, whatever the size of the
+     * frame. On the other CPUs they are counted from the CFA. */
+    SAVES_AT_SP = IS_AARCH64
 };
 
 /* The bits of sfu_fast_rule.how. The lower six say what each value counts from, two bits for each. The upper ones say
@@ -83,6 +86,7 @@ enum {
     NO_FDE = 0x4000,     /* the trace ends: SFU_E_NO_FDE, SFU_E_NOT_CODE */
     NOT_CODE = 0x8000,
     NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE,
+    KIND_AT_SP = 0x10000, /* of a kind: its RA and FP are counted from SP */
     /* what gcc makes of a function that aligns its stack: the CFA and the caller's FP lie at FP */
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
@@ -979,16 +983,40 @@ INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *
     return at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp;
 }
 
+/* Whether the RA and FP of a kind that is HOW are counted from SP. */
+INLINE bool is_at_sp(uint32_t how)
+{
+    return SAVES_AT_SP && how & KIND_AT_SP;
+}
+
 /* The same of a kind and of RULE, a simple one whose CFA's offset is at most LARGEST_CFA: so the RA and FP are not
- * further below the CFA, and 16 bits are enough. */
+ * further below the CFA, and 16 bits are enough. They are counted from SP if the RA is nearer to SP than to the CFA. */
 INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_rule *rule)
 {
+    const bool at_sp = SAVES_AT_SP && rule->cfa + rule->ra <= -rule->ra;
+    const uint32_t how = rule->how | (at_sp ? KIND_AT_SP : 0);
+    const int32_t ra = rule->ra + (at_sp ? rule->cfa : 0);
+    const int32_t fp = rule->fp + (at_sp && how & FP_LOADED ? rule->cfa : 0);
+
     if (at->how == 0) {
-        at->ra = (int16_t)rule->ra;
-        at->fp = (int16_t)rule->fp;
-        at->how = rule->how;
+        at->ra = (int16_t)ra;
+        at->fp = (int16_t)fp;
+        at->how = how;
     }
-    return at->how == rule->how && at->ra == rule->ra && at->fp == rule->fp;
+    return at->how == how && at->ra == ra && at->fp == fp;
+}
+
+/* Makes *RULE that of KIND whose CFA is OFFSET above SP, and returns it. */
+INLINE const struct sfu_fast_rule *rule_of_kind(const struct sfu_fast_kind *kind, int32_t offset,
+                                                struct sfu_fast_rule *rule)
+{
+    const int32_t from_cfa = is_at_sp(kind->how) ? offset : 0;
+
+    rule->cfa = offset;
+    rule->ra = kind->ra - from_cfa;
+    rule->fp = kind->fp - (kind->how & FP_LOADED ? from_cfa : 0);
+    rule->how = kind->how & ~(uint32_t)KIND_AT_SP;
+    return rule;
 }
 
 /* Whether RULE is that of a frame record, whose CFA is a multiple of 8 up to 8 * SHORT_WORDS above it. On RISC-V such a
@@ -1038,18 +1066,13 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
 OUT_OF_LINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says,
                                                 struct sfu_fast_rule *own)
 {
-    const struct sfu_fast_kind *kind;
     const int32_t above = (int32_t)cfa_of(says);
 
     if (!is_large(says))
         return is_of_record(says) ? make_rule(own, above + RECORD_AT, 8 - above, -above, FROM_FP | FP_LOADED)
                                   : &fast->rules[says - NUMBERED];
-    kind = &fast->kinds[is_short(says) ? kind_of(says) : large_kind_of(says)];
-    own->cfa = is_short(says) ? above : (int32_t)large_cfa_of(says);
-    own->ra = kind->ra;
-    own->fp = kind->fp;
-    own->how = kind->how;
-    return own;
+    return rule_of_kind(&fast->kinds[is_short(says) ? kind_of(says) : large_kind_of(says)],
+                        is_short(says) ? above : (int32_t)large_cfa_of(says), own);
 }
 
 /* Gives the region of PC, which has none, a number if fewer than MOST have one. */
@@ -1282,14 +1305,14 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by a simple rule: CFA is the place of its CFA, which is on the stack; RA that of the return address; FP and
- * HOW are the rest of the rule. Stores the PC at OUT. */
-INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, int32_t fp, uint32_t how, struct place *at,
-                    uint64_t *out)
+/* Moves AT by a simple rule that is HOW: CFA is the place of its CFA, which is on the stack; RA that of the return
+ * address; FP from BASE that of the caller's FP, if it is saved. Stores the PC at OUT. */
+INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, uint64_t base, int32_t fp, uint32_t how,
+                    struct place *at, uint64_t *out)
 {
     at->behind = word_at(ra);
     if (how & FP_LOADED)
-        at->fp = word_at(cfa + extend(fp));
+        at->fp = word_at(base + extend(fp));
     if (IS_AARCH64 && how & SIGNED)
         at->behind = strip(v->walk.target, at->behind);
     at->sp = cfa - BELOW;
@@ -1304,10 +1327,12 @@ INLINE uint64_t anew(uint64_t x)
     return x;
 }
 
-/* The place of the return address, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP. */
-INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t units, unsigned size, uint64_t sp)
+/* The place of the return address, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP. BASE: what the kind's
+ * places are counted from. */
+INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t base, uint64_t units, unsigned size,
+                            uint64_t sp)
 {
-    return LINK ? sp + units * size + extend(kind->ra) : sp + anew(units) * size + (uint64_t)FIXED_RA;
+    return LINK ? base + extend(kind->ra) : sp + anew(units) * size + (uint64_t)FIXED_RA;
 }
 
 /* Moves AT, and stores the PC at OUT, as move_on does, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP, at
@@ -1315,11 +1340,11 @@ INLINE uint64_t place_of_ra(const struct sfu_fast_kind *kind, uint64_t units, un
 INLINE bool apply_kind(const struct trace *v, const struct sfu_fast_kind *kind, uint64_t units, unsigned size,
                        struct place *at, uint64_t *out)
 {
-    const uint64_t cfa = at->sp + units * size;
+    const uint64_t cfa = at->sp + units * size, base = is_at_sp(kind->how) ? at->sp : cfa;
 
     if (UNLIKELY(cfa > at->top))
         return false;
-    move_on(v, cfa, place_of_ra(kind, units, size, at->sp), kind->fp, kind->how, at, out);
+    move_on(v, cfa, place_of_ra(kind, base, units, size, at->sp), base, kind->fp, kind->how, at, out);
     return true;
 }
 
@@ -1332,7 +1357,7 @@ INLINE bool apply_from(const struct trace *v, const struct sfu_fast_rule *rule, 
 
     if (UNLIKELY(extend(rule->cfa) > at->top - base))
         return false;
-    move_on(v, cfa, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA), rule->fp, rule->how, at, out);
+    move_on(v, cfa, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA), cfa, rule->fp, rule->how, at, out);
     return true;
 }
 

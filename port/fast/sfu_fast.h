@@ -76,7 +76,7 @@ struct sfu_fast_rule {
     uint32_t how;        /* 0: there is none here */
 };
 
-/* What short rules of one kind say besides the CFA. */
+/* What short rules of one kind say besides the CFA: offsets from the CFA, or on aarch64 from SP. */
 struct sfu_fast_kind {
     int16_t ra, fp;
     uint32_t how;
@@ -137,16 +137,16 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
 
 /* Gives FAST the BYTES at MEMORY as a cache, or takes its cache away if BYTES is 0. No other walker may share that
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
- * traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With less, a trace that seldom finds its PCs in the cache stops using
- * it: such a trace takes up to a fifth longer than one without a cache. The cache covers code in at most
- * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^10 times as large as
- * the cache: 8 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
- * half of the regions at most, and SFU_FAST_OUTSIDE sets of 8 entries. The cache can hold every rule with CFA = SP + a
- * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16
- * from 2,048 to 10,224 whose other parts are one of SFU_FAST_LARGE_KINDS. It can hold that of every frame record
- * (the caller's FP and, above it, the RA: where FP points, on RISC-V 16 bytes below) whose CFA is up to 2,040 above it.
- * It can also hold SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may
- * run meanwhile. */
+ * traces meet: 8 KiB for 1,000, 16 KiB for 2,048; at some regular distances, call sites need twice as much. With less,
+ * a trace that seldom finds its PCs in the cache stops using it: such a trace takes up to a fifth longer than one
+ * without a cache. The cache covers code in at most SFU_FAST_REGIONS regions of the address space, the first ones that
+ * traces meet. Each region is 2^10 times as large as the cache: 8 MiB for 8 KiB. A trace that changes between two of
+ * them costs little more. PCs that no function has get half of the regions at most, and SFU_FAST_OUTSIDE sets of 8
+ * entries. The cache can hold every rule with CFA = SP + a multiple of 8 up to 2,040 whose other parts are one of
+ * SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16 from 2,048 to 10,224 whose other parts are one of
+ * SFU_FAST_LARGE_KINDS. It can hold that of every frame record (the caller's FP and, above it, the RA: where FP points,
+ * on RISC-V 16 bytes below) whose CFA is up to 2,040 above it. It can also hold SFU_FAST_RULES rules of any other form.
+ * Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs

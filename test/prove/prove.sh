@@ -73,7 +73,9 @@ fast.c   prove_fast_inverse  - - prove_fast_inverse.0:25,inverse.0:6
 fast.c   prove_fast_entry    - mixed:any_mixed,turn_of:any_turn -
 fast.c   prove_fast_pc       - mixed:any_mixed,unmixed:any_unmixed,turn_of:any_turn -
 fast.c   prove_fast_short    - - -
+fast.c   prove_fast_short    AARCH64 - -
 fast.c   prove_fast_large    - - -
+fast.c   prove_fast_large    AARCH64 - -
 fast.c   prove_fast_rule     - - flexible_rules.0:4,flexible_rule.0:4
 fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "

@@ -1041,17 +1041,32 @@ static void compare_modules(uint64_t distance)
     assert_true(used >= MODULES * SITES * 19 / 20);
 }
 
-/* ---- Large frames ---- */
+/* ---- Frames of many sizes ---- */
 
-enum { LARGE_SITES = 480, LARGE_UNIT = 16, LARGE_APART = 64, LARGE_KINDS = 3 };
+enum { SIZES = 480, LARGE_UNIT = 16, SIZES_APART = 64, LOW_RA = 72 };
 
-/* The only row of a function whose caller's SP is STEP above SP, of one of several kinds: FP is saved at one place or
- * another, or nowhere. On all CPUs the RA is where compilers put it if the frame record is at the upper end of the
- * frame. */
-static void large_row(struct build *b, int64_t step, unsigned kind)
+/* SIZES functions. The caller's SP is FIRST above SP in the first one, and UNIT more in each further one. */
+struct sizes {
+    int64_t first, unit;
+    unsigned kinds; /* FP is saved at one of so many places, or nowhere */
+    bool low;       /* places are counted from SP; else from the CFA */
+};
+
+static uint64_t step_of(const struct sizes *sizes, unsigned site)
 {
-    const int64_t cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
-    const int64_t ra = HOST_ABI == SFU_S390X ? -48 : HOST_ABI == SFU_RISCV64 ? -8 : -24;
+    return (uint64_t)(sizes->first + (int64_t)site * sizes->unit);
+}
+
+/* The only row of function SITE. If it is not low, the RA is where compilers put it if the frame record is at the upper
+ * end of the frame. */
+static void sizes_row(struct build *b, const struct sizes *sizes, unsigned site)
+{
+    const int64_t step = (int64_t)step_of(sizes, site), cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
+    const int64_t ra = sizes->low                ? LOW_RA - step
+                       : HOST_ABI == SFU_S390X   ? -48
+                       : HOST_ABI == SFU_RISCV64 ? -8
+                                                 : -24;
+    const unsigned kind = site % sizes->kinds;
 
     if (HOST_ABI == SFU_AMD64 && kind == 0)
         ROW(b, 0, BASE_SP | WORD4, cfa);
@@ -1064,28 +1079,30 @@ static void large_row(struct build *b, int64_t step, unsigned kind)
 }
 
 /* Where the RA is from SP. */
-static uint64_t large_slot(uint64_t step)
+static uint64_t sizes_slot(const struct sizes *sizes, unsigned site)
 {
-    return HOST_ABI == SFU_AMD64     ? step - 8
+    const uint64_t step = step_of(sizes, site);
+
+    return sizes->low                ? (uint64_t)LOW_RA
+           : HOST_ABI == SFU_AMD64   ? step - 8
            : HOST_ABI == SFU_S390X   ? step + 160 - 48
            : HOST_ABI == SFU_RISCV64 ? step - 8
                                      : step - 24;
 }
 
-static uint64_t large_pc(unsigned site)
+static uint64_t sizes_pc(unsigned site)
 {
-    return 0x555555600000 + (uint64_t)CODE + site * (uint64_t)LARGE_APART + 12;
+    return 0x555555600000 + (uint64_t)CODE + site * (uint64_t)SIZES_APART + 12;
 }
 
-/* A section of functions whose frames have FIRST bytes, and UNIT more each. */
-static void make_large(struct sfu_target *target, int64_t first, int64_t unit, unsigned kinds)
+static void make_sizes(struct sfu_target *target, const struct sizes *sizes)
 {
     memset(&fast, 0, sizeof fast);
     memset(target, 0, sizeof *target);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
-    for (unsigned i = 0; i < LARGE_SITES; i++) {
-        build_fde(&tables[0].build, CODE + (int64_t)i * LARGE_APART, 32, ADDR1);
-        large_row(&tables[0].build, first + (int64_t)i * unit, i % kinds);
+    for (unsigned i = 0; i < SIZES; i++) {
+        build_fde(&tables[0].build, CODE + (int64_t)i * SIZES_APART, 32, ADDR1);
+        sizes_row(&tables[0].build, sizes, i);
     }
     build_end(&tables[0].build);
     memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
@@ -1096,25 +1113,26 @@ static void make_large(struct sfu_target *target, int64_t first, int64_t unit, u
     target->stack = (struct sfu_stack){stacks[0].bytes, STACK, STACK + STACK_SIZE};
 }
 
-/* A trace from each of the functions, whose caller is SITE 0, and whose CFA is ABOVE bytes below the end of the stack,
- * or behind it. Returns how many steps the core took for them. */
-static uint64_t trace_large(const struct sfu_target *target, int64_t first, int64_t unit, int64_t above)
+/* A trace from each of the functions, whose caller is function 0, and whose CFA is ABOVE bytes below the end of the
+ * stack, or behind it. Returns how many steps the core took for them. */
+static uint64_t trace_sizes(const struct sfu_target *target, const struct sizes *sizes, int64_t above)
 {
     struct stack *s = &stacks[0];
     uint64_t sum = 0;
 
-    for (unsigned i = 0; i < LARGE_SITES; i++) {
-        const uint64_t step = (uint64_t)(first + (int64_t)i * unit), below_cfa = HOST_ABI == SFU_S390X ? 160 : 0;
-        const uint64_t sp = STACK_SIZE - (uint64_t)above - step - below_cfa, pc = large_pc(0);
+    for (unsigned i = 0; i < SIZES; i++) {
+        const uint64_t step = step_of(sizes, i), below_cfa = HOST_ABI == SFU_S390X ? 160 : 0;
+        const uint64_t slot = sizes_slot(sizes, i), sp = STACK_SIZE - (uint64_t)above - step - below_cfa;
+        const uint64_t pc = sizes_pc(0);
         struct trace want;
         uint64_t by_core;
 
         memset(s, 0, sizeof *s);
         for (uint64_t at = sp; at + 16 <= STACK_SIZE; at += 8)
             memcpy(s->bytes + at, &at, 8);
-        if (sp + large_slot(step) + 8 <= STACK_SIZE)
-            memcpy(s->bytes + sp + large_slot(step), &pc, 8);
-        s->top.pc = large_pc(i);
+        if (sp + slot + 8 <= STACK_SIZE)
+            memcpy(s->bytes + sp + slot, &pc, 8);
+        s->top.pc = sizes_pc(i);
         s->top.pc_kind = SFU_PC_RETURN;
         s->top.sp = STACK + sp;
         s->top.fp = STACK + sp + 8;
@@ -1128,17 +1146,17 @@ static uint64_t trace_large(const struct sfu_target *target, int64_t first, int6
 }
 
 /* The same from the low end of a stack that ends so near 2^64 that most CFAs would wrap. Its word cannot be read. */
-static void trace_large_at_top(struct sfu_target *target)
+static void trace_sizes_at_top(struct sfu_target *target)
 {
     struct stack *s = &stacks[0];
 
     target->stack = (struct sfu_stack){(const void *)(UINTPTR_MAX - 2100), STACK + 1024, STACK + 1024 + 8};
     s->top.sp = s->top.fp = STACK + 1024;
-    for (unsigned i = 0; i < LARGE_SITES; i++) {
+    for (unsigned i = 0; i < SIZES; i++) {
         struct trace want;
         uint64_t by_core;
 
-        s->top.pc = large_pc(i);
+        s->top.pc = sizes_pc(i);
         want.code = core_trace(target, &s->top, 0, want.pcs, 2, &want.count);
         assert_true(same(&fast, target, s, 0, 2, &want, &by_core));
         assert_int_equal(want.count, 1);
@@ -1155,33 +1173,49 @@ static unsigned numbered_rules(void)
     return used;
 }
 
-/* Frames of every size for which sfu_fast.h promises an entry take no place of a rule; larger ones and others do. */
-static void test_large_frames(void *argument)
+/* How many rules have a place of their own when frames of SIZES have been met. */
+static unsigned rules_for(const struct sizes *sizes)
 {
-    enum { BELOW_CFA = HOST_ABI == SFU_S390X ? 160 : 0, FIRST = 2048 - BELOW_CFA, LAST = 10224 - BELOW_CFA };
-    const int64_t firsts[] = {FIRST, LAST - LARGE_UNIT * (LARGE_SITES - 1)};
     struct sfu_target target;
 
-    (void)argument;
-    for (unsigned i = 0; i < 2 * LARGE_KINDS; i++) {
-        make_large(&target, firsts[i % 2], LARGE_UNIT, 1 + i / 2);
+    make_sizes(&target, sizes);
+    assert_int_equal(trace_sizes(&target, sizes, 8), 0);
+    return numbered_rules();
+}
+
+/* Frames of every size for which sfu_fast.h promises an entry take no place of a rule; larger ones and others do. */
+static void compare_sizes(bool low)
+{
+    enum { BELOW_CFA = HOST_ABI == SFU_S390X ? 160 : 0, FIRST = 2048 - BELOW_CFA, LAST = 10224 - BELOW_CFA };
+    const int64_t firsts[] = {FIRST, LAST - LARGE_UNIT * (SIZES - 1)};
+    struct sfu_target target;
+
+    for (unsigned i = 0; i < 2 * SFU_FAST_LARGE_KINDS; i++) {
+        const struct sizes sizes = {firsts[i % 2], LARGE_UNIT, 1 + i / 2, low};
+
+        make_sizes(&target, &sizes);
         for (int64_t above = 16; above >= 0; above -= 8)
-            assert_int_equal(trace_large(&target, firsts[i % 2], LARGE_UNIT, above), 0);
-        (void)trace_large(&target, firsts[i % 2], LARGE_UNIT, -8);
+            assert_int_equal(trace_sizes(&target, &sizes, above), 0);
+        (void)trace_sizes(&target, &sizes, -8);
         assert_int_equal(numbered_rules(), 0);
-        trace_large_at_top(&target);
+        trace_sizes_at_top(&target);
     }
-    make_large(&target, FIRST - 8, LARGE_UNIT, 1); /* no multiple of 16 */
-    assert_int_equal(trace_large(&target, FIRST - 8, LARGE_UNIT, 8), 0);
-    assert_true(numbered_rules() > 100);
-    make_large(&target, FIRST, LARGE_UNIT, LARGE_KINDS + 1); /* one kind too many */
-    assert_int_equal(trace_large(&target, FIRST, LARGE_UNIT, 8), 0);
-    assert_true(numbered_rules() > 100);
-    for (unsigned i = 0; i < 2; i++) {
-        make_large(&target, LAST - LARGE_UNIT, LARGE_UNIT, 1); /* all but two are too large */
-        assert_int_equal(trace_large(&target, LAST - LARGE_UNIT, LARGE_UNIT, 8), 0);
-        assert_true(numbered_rules() > 100);
+    assert_true(rules_for(&(struct sizes){FIRST - 8, LARGE_UNIT, 1, low}) > 100); /* no multiple of 16 */
+    assert_true(rules_for(&(struct sizes){FIRST, LARGE_UNIT, SFU_FAST_LARGE_KINDS + 1, low}) > 100);
+    for (unsigned i = 0; i < 2; i++) /* all but two are too large */
+        assert_true(rules_for(&(struct sizes){LAST - LARGE_UNIT, LARGE_UNIT, 1, low}) > 100);
+    for (int64_t step = 120; step < FIRST; step += 8) {
+        assert_int_equal(rules_for(&(struct sizes){step, 0, SFU_FAST_KINDS, low}), 0);
+        assert_int_equal(rules_for(&(struct sizes){step, 0, SFU_FAST_KINDS + 1, low}), 1);
     }
+}
+
+static void test_sizes(void *argument)
+{
+    (void)argument;
+    compare_sizes(false);
+    if (HOST_ABI == SFU_AARCH64 || HOST_ABI == SFU_AARCH64_BIG) /* whose compilers save at the lower end */
+        compare_sizes(true);
 }
 
 static void test_capacities(void *argument)
@@ -2009,7 +2043,7 @@ static struct {
     {"where regions of code meet", test_regions, {0}},
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
-    {"large frames", test_large_frames, {0}},
+    {"frames of many sizes", test_sizes, {0}},
     {"the PC behind a region", test_behind_region, {0}},
     {"another trace meets the first region", test_first_region, {0}},
     {"regions of no code", test_wild, {0}},
