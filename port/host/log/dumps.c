@@ -381,6 +381,8 @@ static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
         d->has_msp = true;
     } else if (reg == FORMAT_EXC_RETURN) {
         d->exc_return = value;
+    } else if (reg == FORMAT_XPSR) {
+        d->xpsr = value;
     } else if (reg == FORMAT_CAUSE) {
         d->no_cause = value == 0;
     }
@@ -457,6 +459,7 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
         return;
     }
     if (reg != REGISTER_PC && is_set(dump, reg) && reg < FORMAT_PSP && dump->has_pc && dump->has_sp && !s->pc) {
+        d->mixed = d->mixed || (reg == FORMAT_SP && d->pc_twice && d->idle == 0 && value != dump->sp);
         s->ignored = true;
         return;
     }
@@ -464,6 +467,7 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     d->pointers += value >= LEAST_POINTER;
     d->registers += !is_set(dump, reg);
     if (reg == REGISTER_PC) {
+        d->pc_twice = d->pc_twice || (dump->has_pc && !dump->has_sp && value != dump->pc);
         dump->pc = d->moved = value;
         dump->has_pc = d->has_moved = s->pc = true;
     } else if (reg == FORMAT_SP) {
@@ -714,7 +718,7 @@ static size_t begin_of_array(const char *text, size_t end)
 /* Whether the name in front of the bracket at AT is one of registers: "regs: [", "gpr=[". */
 static bool is_named_array(const struct scan *s, size_t at)
 {
-    while (at > 0 && is_one_of(s->text[at - 1], " :="))
+    while (at > 0 && is_one_of(s->text[at - 1], " :=\""))
         at--;
     return begin_of_array(s->text, at) < at;
 }
@@ -818,6 +822,18 @@ static bool is_of_caller(const struct scan *s, size_t at)
     return false;
 }
 
+/* What "R13(LR)" names, whose number is wrong: the name in the brackets at END, if it is another one's than FOUND. */
+static const struct format_name *in_brackets(const struct scan *s, const struct format_name *found, size_t end)
+{
+    const size_t from = end + 1, to = end_of_name(s, from);
+    const struct format_name *second;
+
+    if (found == NULL || s->text[end] != '(' || s->text[to] != ')')
+        return found;
+    second = formats_find(s->d->formats, s->text + from, to - from, s->d->cpu, s->text);
+    return second != NULL ? second : found;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -847,6 +863,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         return n.end;
     s->d->moved_index =
         s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
+    found = in_brackets(s, found, end);
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
         const size_t second = end + 1;
 
@@ -917,9 +934,11 @@ static size_t take_phrase(struct scan *s, size_t at, bool take)
 static bool is_decimal_list(const struct scan *s, size_t at)
 {
     enum { LEAST = 3 };
-    size_t num = 0, sum = 0, first = 0;
+    size_t num = 0, sum = 0, first = 0, key = at;
     bool alike = true;
 
+    while (key > 0 && is_one_of(s->text[key - 1], "[: "))
+        key--;
     for (;; num++) {
         const size_t digits = strspn(s->text + at, "0123456789");
         size_t i;
@@ -930,15 +949,17 @@ static bool is_decimal_list(const struct scan *s, size_t at)
         alike = alike && digits == first;
         for (i = 0; i < digits; i++)
             sum += s->text[at + i] != '0';
-        at += digits;
+        at = skip_spaces(s, at + digits);
         if (s->text[at] != ',')
             break;
         at = skip_spaces(s, at + 1);
         if (s->text[at] == ']')
             break;
     }
-    return s->text[at] == ']' && num + 1 >= LEAST && sum >= ENOUGH_DIGITS &&
-           !(alike && (first == 8 || first == 16));
+    if (s->text[at] != ']' || num + 1 < LEAST)
+        return false;
+    return (key > 0 && s->text[key - 1] == '"') || /* JSON */
+           (sum >= ENOUGH_DIGITS && !(alike && (first == 8 || first == 16)));
 }
 
 static bool has_decimal_list(const struct scan *s)
@@ -973,11 +994,20 @@ static bool is_decimal_member(const struct scan *s)
            formats_find(s->d->formats, s->text + name, end - name, s->d->cpu, s->text) != NULL;
 }
 
+/* Whether the name from AT to END is a key of JSON, whose number stands at VALUE: such numbers are decimal. */
+static bool is_json_number(const struct scan *s, size_t at, size_t end, size_t value)
+{
+    const size_t digits = strspn(s->text + value, "0123456789");
+
+    return at > 0 && is_one_of(s->text[at - 1], "\"'") && s->text[end] == s->text[at - 1] && digits > 0 &&
+           !text_is_of_a_word(s->text[value + digits]);
+}
+
 /* Whether the numbers of registers are decimal, as Rust prints a structure: one is too long to be hexadecimal; or none
  * has 0x, zeros before it, the size of a word, or a letter, although so many digits that are not 0 would have some. */
 static bool has_decimal(const struct scan *s)
 {
-    size_t i, end, digits, sum = 0;
+    size_t i, end, name, digits, sum = 0;
     bool hex = false;
 
     if (has_decimal_list(s) || is_decimal_member(s))
@@ -986,10 +1016,13 @@ static bool has_decimal(const struct scan *s)
         end = end_of_name(s, i);
         if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL)
             continue;
-        end += s->text[end] == '"';
+        name = end;
+        end = skip_spaces(s, end + is_one_of(s->text[end], "\"'"));
         if (s->text[end] != ':' && s->text[end] != '=')
             continue;
         end = skip_spaces(s, end + 1);
+        if (is_json_number(s, i, name, end))
+            return true;
         digits = strspn(s->text + end, "0123456789");
         if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
             return true;
@@ -1151,6 +1184,7 @@ static bool is_alone(const struct scan *s, size_t at)
     while (at > 0 && is_space(s->text[at - 1]))
         at--;
     return at == 0 || is_one_of(s->text[at - 1], ">]") ||
+           (s->text[at - 1] == '-' && is_space(s->text[at]) && (at == 1 || is_space(s->text[at - 2]))) ||
            (at > 2 && s->text[at - 1] == ':' && is_space(s->text[at - 3]));
 }
 
@@ -1433,20 +1467,22 @@ static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
     unsigned num = with_short_address(s, list, find_numbers(s, 0, list, 8));
-    bool near, marked, behind;
+    bool near, marked, behind, said;
 
     num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
         return false;
     behind = is_behind_address(s, list[0].end);
-    if (s->d->top && !s->d->dump.has_sp && behind && num > 1)
+    said = strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL;
+    if (s->d->top && !s->d->dump.has_sp && (behind || said) && num > 1) {
         set_register(s, FORMAT_SP, list[0].value);
+        s->d->top_sp = true;
+    }
     near = is_near_sp(s->d, list[0].value);
     if ((near || behind) && take_byte_line(s, &list[0]))
         return true;
-    marked = (behind || (strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL)) &&
-             (s->d->begun || s->d->registers > 2 || near);
+    marked = (behind || said) && (s->d->begun || s->d->registers > 2 || near);
     if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
         return true;
     s->d->has_pair = s->d->has_pair && num == 2;
@@ -1667,6 +1703,67 @@ static bool take_following(struct scan *s)
         return true;
     }
     return take_bare(s);
+}
+
+/* Where the numbers begin that the line ends with. */
+static size_t begin_of_last_numbers(const struct scan *s)
+{
+    size_t at = s->size;
+
+    while (at > 0 && (hex_of(s->text[at - 1]) >= 0 || is_space(s->text[at - 1])))
+        at--;
+    return at > 0 ? at + strcspn(s->text + at, " ") : 0;
+}
+
+/* "ADDRESS: 10000b 0": a row of hexadecimal words without zeros before them, as kernel debuggers print. */
+static bool take_short_row(struct scan *s)
+{
+    struct dumps *d = s->d;
+    struct short_row row = {.num = 0};
+    struct number list[MOST_NUMBERS], n;
+    const unsigned num = find_numbers(s, 0, list, 8);
+    bool hex = false;
+    size_t at;
+
+    if (d->num_shorts == DUMPS_SHORTS)
+        return false;
+    if (num > 0 && is_near_sp(d, list[0].value) && s->text[list[0].end] == ':') {
+        row.addr = list[0].value;
+        at = list[0].end + 1;
+    } else if (d->follow && d->headed && !d->placed) {
+        row.addr = d->next;
+        at = begin_of_last_numbers(s);
+    } else {
+        return false;
+    }
+    for (at = skip_spaces(s, at); at < s->size; at = skip_spaces(s, n.end)) {
+        if (row.num == DUMPS_SHORT_WORDS || !take_hex(s, at, &n) || n.prefixed || !fits(d, n.value))
+            return false;
+        row.word[row.num++] = n.value;
+        hex = hex || strcspn(s->text + at, "abcdef") < n.digits;
+    }
+    if (row.num == 0 || (row.num & (row.num - 1)) != 0)
+        return false;
+    d->shorts[d->num_shorts++] = row;
+    d->next = row.addr + (uint64_t)d->word * row.num;
+    d->short_hex = d->short_hex || hex;
+    return true;
+}
+
+/* Adds such rows, if each begins where the words of the one before end. */
+static void add_short_rows(struct dumps *d)
+{
+    uint8_t bytes[8];
+    unsigned i, k;
+
+    for (i = 1; i < d->num_shorts; i++)
+        if (d->shorts[i].addr != d->shorts[i - 1].addr + (uint64_t)d->word * d->shorts[i - 1].num)
+            return;
+    for (i = 0; i < d->num_shorts && d->num_shorts > 1 && d->short_hex; i++)
+        for (k = 0; k < d->shorts[i].num; k++) {
+            store_number(bytes, d->word, d->big, d->shorts[i].word[k]);
+            add_bytes(d, d->shorts[i].addr + (uint64_t)d->word * k, bytes, d->word);
+        }
 }
 
 /* ---- Numbers of four digits ------------------------------------------------------------------------------------- */
@@ -2269,6 +2366,29 @@ static void replace_nil(char *text)
             memcpy(found, to[i], strlen(to[i]));
 }
 
+/* "{"value": 12}" of JSON is the number alone. */
+static void replace_values(char *text)
+{
+    static const char name[] = "\"value\"";
+    char *found, *from, *end;
+
+    for (found = strstr(text, name); found != NULL; found = strstr(end, name)) {
+        from = found;
+        end = found + strlen(name);
+        while (from > text && from[-1] == ' ')
+            from--;
+        while (*end == ' ')
+            end++;
+        if (from == text || from[-1] != '{' || *end != ':')
+            continue;
+        memset(from - 1, ' ', (size_t)(end + 1 - (from - 1)));
+        end += strspn(end, " ");
+        end += strspn(end, "0123456789 ");
+        if (*end == '}')
+            *end = ' ';
+    }
+}
+
 static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t size)
 {
     size_t i;
@@ -2281,6 +2401,7 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
     for (i = 0; i < size; i++)
         s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
     replace_nil(s->text);
+    replace_values(s->text);
     s->decimal = has_decimal(s);
     return true;
 }
@@ -2301,7 +2422,7 @@ static bool take_lines(struct scan *s, bool follow)
         s->d->placed = true;
         return true;
     }
-    return (follow && (take_following(s) || take_bare_bytes(s))) || take_halves(s);
+    return (follow && (take_following(s) || take_bare_bytes(s))) || take_halves(s) || take_short_row(s);
 }
 
 /* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
@@ -2342,6 +2463,15 @@ static bool has_memory(const struct scan *s)
     return false;
 }
 
+/* Whether the line begins with an address near SP and ":", behind which something follows. */
+static bool is_row_near_sp(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    return num > 0 && is_near_sp(s->d, list[0].value) && s->text[list[0].end] == ':' && list[0].end + 1 < s->size;
+}
+
 /* Whether addresses of the line are those that the image was linked to. */
 static bool is_linked(const struct scan *s)
 {
@@ -2369,7 +2499,7 @@ static size_t open_array(const char *text, size_t size)
     for (at = open; at < size; at++)
         if (!is_one_of(text[at], "[0123456789abcdefx_, "))
             return size;
-    while (open > 0 && open < size && is_one_of(text[open - 1], " :="))
+    while (open > 0 && open < size && is_one_of(text[open - 1], " :=\""))
         open--;
     name = open < size ? begin_of_array(text, open) : size;
     return name < open ? name : size;
@@ -2460,6 +2590,42 @@ bool dumps_ends(struct dumps *d, const char *text, size_t size)
     return d->again || (s.took && has_words(d));
 }
 
+/* "p $pc", "print/x $sp" of gdb at the end of a line: the number follows in the next one. */
+static void take_print(struct scan *s)
+{
+    const char *dollar = strrchr(s->text, '$');
+    const size_t at = dollar != NULL ? (size_t)(dollar + 1 - s->text) : 0;
+    const size_t end = end_of_name(s, at);
+    const struct format_name *found;
+    size_t from = at > 0 ? at - 1 : 0;
+
+    while (from > 0 && is_space(s->text[from - 1]))
+        from--;
+    while (from > 0 && !is_space(s->text[from - 1]))
+        from--;
+    if (at == 0 || end != s->size || s->text[from] != 'p')
+        return;
+    found = formats_find(s->d->formats, s->text + at, end - at, s->d->cpu, s->text);
+    s->d->printed = found != NULL ? (uint8_t)(found->reg + 1) : 0;
+}
+
+/* "$1 = (void (*)()) 0x100001 <leaf+1>": what gdb prints of it. */
+static bool take_printed(struct scan *s)
+{
+    const uint8_t reg = s->d->printed;
+    struct number list[MOST_NUMBERS];
+    size_t at = strcspn(s->text, "$"), digits;
+
+    s->d->printed = 0;
+    digits = s->text[at] == '$' ? strspn(s->text + at + 1, "0123456789") : 0;
+    at += 1 + digits;
+    if (reg == 0 || digits == 0 || strncmp(s->text + at, " = ", 3) != 0 || find_numbers(s, at, list, 16) == 0 ||
+        !list[0].prefixed || !fits(s->d, list[0].value))
+        return false;
+    set_register(s, (uint8_t)(reg - 1), list[0].value);
+    return true;
+}
+
 /* The number that stands alone in a line, of a register whose name is the end of the line before. */
 static bool take_pending(struct scan *s)
 {
@@ -2473,6 +2639,27 @@ static bool take_pending(struct scan *s)
         return false;
     set_register(s, reg, list[0].value);
     return true;
+}
+
+/* Whether a word of the last rows, PC or RA is VALUE. */
+static bool is_word(const struct dumps *d, uint64_t value)
+{
+    size_t i;
+
+    for (i = 0; i + d->word <= d->run_size; i += d->word)
+        if (load_number(d->run + i, d->word, d->big) == value)
+            return true;
+    return (d->dump.has_pc && value == d->dump.pc) || (d->dump.has_ra && value == d->dump.ra);
+}
+
+/* Whether the line says what a word of the line before is, as monitors do: "0x4200001a - main",
+ * "--- 0x4200001a: main at main.c:8", "    at main.c:8", "(inlined by) main". */
+static bool is_remark(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+
+    return strstr(s->text, "  at ") != NULL || strstr(s->text, "(inlined by)") != NULL ||
+           (find_numbers(s, 0, list, 16) == 1 && list[0].prefixed && is_word(s->d, list[0].value));
 }
 
 /* Whether the line has signs alone: a number of an array may be missing in it. */
@@ -2512,18 +2699,20 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (num == 0 && !(list_follows && s.took))
         num = take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
-    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s)) {
+    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s)) {
+        take_print(&s);
         scan_registers(&s, true);
         arrow = take_arrow_line(&s);
         s.took = s.took || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
         d->rows += !s.took && has_memory(&s);
+        d->near_rows += !s.took && is_row_near_sp(&s);
     }
     d->taken = s.took || num > 0;
     d->ignored = s.ignored && !s.set;
     d->top = d->top && !(top && s.size > 0);
     d->follow = d->follow && (s.took || s.size == 0 || (d->idle < 2 && !(d->single && has_no_word(&s))));
-    d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0);
+    d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0 && !is_remark(&s));
     d->most_unknown = d->unknown > d->most_unknown ? d->unknown : d->most_unknown;
     if (d->unknown == unknown && !d->begun && d->registers == 0 && d->unknown < LOOK_UNKNOWN)
         d->unknown = 0;
@@ -2636,6 +2825,8 @@ static void finish_arm(struct dumps *d)
 
     dump->exact = (dump->pc & 1) == 0;
     log_dump_sort(dump);
+    if (d->abi == SFU_THUMB && d->top_sp && (d->xpsr >> 9 & 1) != 0)
+        dump->sp += 4; /* the CPU pushed a word more, because SP was no multiple of 8 */
     if (d->abi == SFU_THUMB)
         pop_exception(d);
     dump_set_fp(dump);
@@ -2691,6 +2882,7 @@ bool dumps_finish(struct dumps *d)
 {
     struct log_dump *dump = &d->dump;
 
+    add_short_rows(d);
     flush_run(d);
     drop_lone_words(d);
     drop_contradictions(d);

@@ -28,6 +28,15 @@ struct half_line {
     uint8_t size, bytes[DUMPS_HALVES_SIZE]; /* as they are written */
 };
 
+enum { DUMPS_SHORTS = 64 /* rows of words that are written without zeros */, DUMPS_SHORT_WORDS = 8 };
+
+/* A row of words without zeros before them: how large a word is, and that they are no decimal numbers, is known when
+ * others have come. */
+struct short_row {
+    uint64_t addr, word[DUMPS_SHORT_WORDS];
+    unsigned num;
+};
+
 struct dumps {
     const struct formats *formats;
     uint8_t abi;   /* enum sfu_abi of the program; 0: none of sfu's */
@@ -52,6 +61,7 @@ struct dumps {
     bool stack_lost;         /* and no SP was known: kept from dump to dump */
     unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
     unsigned rows;           /* lines that look like memory, and were not taken */
+    unsigned near_rows;      /* lines that begin with an address near SP, and were not taken */
     unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
     bool top;                /* the first word that has an address is at SP */
     bool again, caller;      /* it ends where the PC of another frame is; it began there */
@@ -60,6 +70,7 @@ struct dumps {
     bool ignored;            /* and all its registers are another frame's */
     uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
     uint8_t pending;         /* the same, of one whose number stands alone in the next line */
+    uint8_t printed;         /* the same, of one that gdb prints in the next line */
     uint8_t member;          /* the same, of one whose number follows in lines of its own, in several bases */
     bool octets;             /* bytes follow, of which none has an address */
     bool single;             /* the words that follow may stand alone in their lines */
@@ -86,8 +97,10 @@ struct dumps {
     bool no_cause;          /* the cause of an exception is 0: none, or an address that is no multiple of 2 */
     uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */
     bool has_base, has_slide, has_linked, has_moved;
-    uint64_t exc_return, msp;
+    uint64_t exc_return, msp, xpsr;
     bool has_msp;
+    bool pc_twice, mixed; /* a second PC has come before SP; and then a second SP: two CPUs print at once */
+    bool top_sp;          /* SP is where the words that were printed begin */
     bool hex_index,
         moved_index; /* "regs[a]" has come, whose numbers are hexadecimal; the first is not x0 of RISC-V */
     struct levels levels;
@@ -95,6 +108,9 @@ struct dumps {
     enum halves halves;
     unsigned num_halves; /* lines of numbers of four digits whose order is not known: the first ones wait */
     struct half_line half[DUMPS_HALVES];
+    struct short_row shorts[DUMPS_SHORTS];
+    unsigned num_shorts;
+    bool short_hex;           /* a word of them has a letter */
     uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
     bool has_pair;
     char *joined; /* an array that goes on over lines, as one line; to be freed */

@@ -117,6 +117,7 @@ static const char *take_register(struct formats *f, char *rest, bool row)
                  {"psp", FORMAT_PSP},
                  {"msp", FORMAT_MSP},
                  {"exc_return", FORMAT_EXC_RETURN},
+                 {"xpsr", FORMAT_XPSR},
                  {"epc", FORMAT_EPC},
                  {"elr_el1", FORMAT_ELR_EL1},
                  {"elr_el2", FORMAT_ELR_EL2},

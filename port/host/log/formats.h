@@ -16,6 +16,7 @@ enum {
     FORMAT_PSP,
     FORMAT_MSP,
     FORMAT_EXC_RETURN,
+    FORMAT_XPSR,
     FORMAT_EPC,
     FORMAT_ELR_EL1, /* of aarch64: those of an exception level, */
     FORMAT_ELR_EL2,

@@ -287,6 +287,35 @@ def cmbacktrace(s):
             "  R12: %08x  LR : %08x  PC : %08x  PSR: 61000000" % (v["r12"], v["lr"], v["pc"])]
 
 
+def cmbacktrace_chinese(s):
+    english = {"Thread stack information": "线程堆栈信息", "Registers information": "寄存器信息",
+               "Fault on thread main": "在线程(main)中发生错误异常"}
+    return [functools.reduce(lambda line, of: line.replace(*of), english.items(), line) for line in cmbacktrace(s)]
+
+
+def cmbacktrace_padded(s):
+    """SP was no multiple of 8, so that the CPU has pushed a word more, which stands before the stack."""
+    lines = cmbacktrace(s)
+    first = next(n for n, line in enumerate(lines) if "addr:" in line)
+    lines.insert(first, "  addr: %08x    data: %08x" % (s.sp - 4, 0x42000017))
+    return [line.replace("PSR: 61000000", "PSR: 61000200") for line in lines]
+
+
+def cmbacktrace_overflow(s):
+    lines = cmbacktrace(s)
+    first = next(n for n, line in enumerate(lines) if "addr:" in line)
+    return [lines[0], "Error: Thread stack(%08x) was overflow" % (s.sp - 64), *lines[1:first],
+            *lines[first + 4:]]
+
+
+def espflash(s):
+    """A monitor that names each word in lines of their own."""
+    lines = esp_idf(s)
+    start = lines.index("Stack memory:") + 1
+    return lines[:start] + [said for line in lines[start:] for said in [line] + [
+        note for word in re.findall(" (0x[0-9a-f]{8})", line) for note in (word + " - _bss_end", "    at ??:??")]]
+
+
 def mbed(s):
     v = s.values
     lines = ["++ MbedOS Fault Handler ++", "", "FaultType: HardFault", "", "Context:"]
@@ -374,10 +403,11 @@ WHOLE = [("thumb", indexed), ("thumb", numbered), ("thumb", bare), ("thumb", hex
          ("riscv32", zephyr_core_riscv), ("riscv64", zephyr_core_riscv), ("riscv64", zephyr_core_old_riscv),
          ("aarch64", zephyr_core_arm64), ("x86_64", zephyr_core_x86_64), ("aarch64", edk2_arm64),
          ("aarch64", coreboot_arm64), ("x86_64", xen), ("x86_64", acrn), ("x86_64", boxed), ("thumb", mbed),
-         ("thumb", pushed), ("arm", linux_arm)]
+         ("thumb", pushed), ("thumb", cmbacktrace), ("thumb", cmbacktrace_chinese), ("thumb", cmbacktrace_padded),
+         ("riscv32", espflash), ("arm", linux_arm)]
 NAMED = [("x86_64", zephyr_x86), ("riscv64", zephyr_riscv), ("riscv64", opensbi), ("riscv64", uboot_riscv),
          ("aarch64", uboot_arm64),
-         ("x86_64", edk2_x64), ("aarch64", tfa), ("thumb", cmbacktrace)]
+         ("x86_64", edk2_x64), ("aarch64", tfa)]
 
 
 def noisy(lines):
@@ -405,6 +435,54 @@ def named(s, system):
         must(" leaf at " in said and (" fourth at " in said or s.cpu == "x86_64"), said[-900:])
         must(names_of_frames(said) == [], said[-600:])
         must("no trace: the log has no " in said or "call trace" in said, said[-600:])
+
+
+# ---- what loggers and terminals do to lines ----
+
+def wrapped(lines, width=80):
+    return [line[at:at + width] for line in lines for at in range(0, max(len(line), 1), width)]
+
+
+def two_cpus(s, tags):
+    """Registers of two CPUs between each other; the first one's stack is printed, too."""
+    v = s.values
+    first = ["EPC: %016x RA: %016x" % (v["pc"], v["ra"]), "SP: %016x S0: %016x" % (v["sp"], v["fp"]),
+             "S1: %016x A0: %016x" % (v["s1"], v["a0"])]
+    second = ["EPC: %016x RA: %016x" % (address(s, "third", 4), returns(s)["second"]),
+              "SP: %016x S0: %016x" % (0x80040000, 0x80040100), "S1: %016x A0: %016x" % (0, 1)]
+    return [tag + line for pair in zip(first, second) for tag, line in zip(tags, pair)] + [
+        tags[0] + line for line in s.rows("%016x: ", "%016x", 2)]
+
+
+def in_json(lines, end="\\n"):
+    return ['{"log":"%s%s","stream":"stderr","time":"2026-11-28T03:58:55.1234%02dZ"}' % (
+        line.replace('"', '\\"'), end, n) for n, line in enumerate(lines)]
+
+
+def rewritten(stopped):
+    """The lines of programs in the form that loggers and terminals have given them."""
+    board, thumb = stopped["riscv32"], stopped["thumb"]
+    idf = esp_idf(board)
+    timed = ["[2026-11-28 03:58:55.123] " + line for line in idf]
+    for s, lines in ((board, in_json(idf)), (board, ['{"level":"fatal","msg":"%s","uptime":12}' % "\\n".join(idf)]),
+                     (thumb, ["msg='%s'" % "\\r\\n".join(mbed(thumb))]),
+                     (thumb, ["b'%s\\r\\n'" % line for line in bare(thumb)]),
+                     (thumb, ["Nov 28 kernel: " + "#012".join(mbed(thumb))]), (board, wrapped(idf)),
+                     (board, wrapped(timed)), (board, wrapped(idf, 100)), (thumb, wrapped(hexdump(thumb)))):
+        for end in ("\n", "\r\n"):
+            said = traced(s, end.join(lines) + end)
+            must(names_of_frames(said) == CHAIN, said[-1500:])
+    s = stopped["riscv64"]
+    for tags in (["[CPU0] ", "[CPU1] "], ["hart0: ", "hart1: "],
+                 ["[   12.345678][    C0] ", "[   12.345679][  T123] "]):
+        said = traced(s, "\n".join(two_cpus(s, tags)) + "\n")
+        must(names_of_frames(said) == CHAIN, said)
+        must(re.findall(r"(?m)^        (\w+) at ", said)[len(CHAIN):] == ["third", "second"], said)
+        must(re.findall(r"(?m)^    of (\w+) \d+:$", said) in (["CPU", "CPU"], ["CPU", "task"]), said)
+    said = traced(s, "\n".join(two_cpus(s, ["", ""])) + "\n")
+    must("no trace: two CPUs or threads have printed" in said and names_of_frames(said) == [], said)
+    said = traced(thumb, "\n".join(cmbacktrace_overflow(thumb)) + "\n")
+    must("lies in no word of the stack" in said and names_of_frames(said) in ([], ["leaf"], ["leaf", "fourth"]), said)
 
 
 # ---- logs in pasted.txt ----
@@ -714,6 +792,7 @@ def all_ends(stopped):
             traced(stopped["thumb"], "panic: PC " + 5000 * "x" + "\n")]
     said += [traced(stopped[cpu], "\n".join(fill(stopped[cpu], lines)) + "\n")
              for _, cpu, expected, lines in pasted_logs() if ";" in expected]
+    said.append(traced(stopped["riscv64"], "\n".join(two_cpus(stopped["riscv64"], ["", ""])) + "\n"))
     strange = "".join("q%c: %016x\n" % (97 + n, 1 << n + 20) for n in range(9))
     said.append(traced(stopped["x86_64"], "CRASH\n" + strange))
     write(WORK + "/ends.map", run("nm", stopped["x86_64"].image)[0])
@@ -823,6 +902,7 @@ def main():
     for name, cpu, expected, lines in pasted_logs():
         test("%s %s" % (cpu, name), pasted_log, stopped, cpu, expected, lines)
     test("a CPU that is not unwound", xtensa, stopped["riscv32"])
+    test("what loggers and terminals do to lines", rewritten, stopped)
     test("lists of calls", lists, stopped["aarch64"])
     for cpu in CPUS:
         test("%s by code" % cpu, by_code, cpu)

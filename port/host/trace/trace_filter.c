@@ -7,6 +7,7 @@
 #include "trace.h"
 #include "log/dumps.h"
 #include "log/foreign.h"
+#include "log/lines.h"
 #include "log/log.h"
 #include "trace_write.h"
 
@@ -17,11 +18,25 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MAX_LINE = 4096, MAX_FRAMES = 4096 }; /* what is longer is passed on, and not looked at */
+enum {
+    MAX_LINE = 4096,   /* what is longer is passed on, and not looked at */
+    MAX_TEXT = 262144, /* of lines that a logger has written as one */
+    MAX_FRAMES = 4096,
+    MAX_CPUS = 16 /* whose lines come between each other */
+};
 
 struct shown_frame {
     uint64_t number, pc;
     bool exact, sized;
+};
+
+/* The dump of a CPU while lines of another one come. */
+struct parked {
+    unsigned cpu, age; /* age: lines since it was parked */
+    struct dumps dumps;
+    bool pc_named, ra_named, guessed_calls;
+    uint64_t named[DUMPS_NAMED];
+    size_t num_named;
 };
 
 struct filter {
@@ -57,10 +72,20 @@ struct filter {
         bool crash;                           /* a line tells of one */
         bool has_pc;
         uint64_t pc;
-    } unsaid; /* what the log has, and nothing was said of */
-    char line[MAX_LINE + 1];
-    size_t size;  /* of the line so far, MAX_LINE if it is longer */
-    bool partial; /* bytes of it have been passed on */
+    } unsaid;     /* what the log has, and nothing was said of */
+    bool has_cpu; /* lines have the number of a CPU in front of them, */
+    unsigned cpu; /* the last one this */
+    struct parked *parked[MAX_CPUS];
+    size_t num_parked;
+    struct lines_table table;
+    char line[MAX_LINE + 1], row[MAX_LINE + 1];
+    size_t size;
+    char held[MAX_LINE + 1]; /* a line that may go on in the next one */
+    size_t held_size;
+    bool holds;
+    char *text;       /* the line so far, as it was written; */
+    size_t text_size; /* MAX_TEXT if it is longer */
+    bool partial;     /* bytes of it have been passed on */
 };
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -507,6 +532,9 @@ static void say_lacking(struct filter *f)
         out_line(&f->out, "        stacks of this CPU are not unwound: names alone");
     else if (!d->dump.has_sp)
         say_no_sp(f);
+    else if (d->mixed)
+        out_line(&f->out, "        no trace: two CPUs or threads have printed their registers at once: print the "
+                          "number of the CPU in front of each line, as [CPU1]");
     else if (d->dump.num_words == 0 && d->num_halves > 0)
         say_halves(f);
     else if (d->dump.num_words == 0 && d->lone_end > d->lone_first)
@@ -519,6 +547,11 @@ static void say_lacking(struct filter *f)
             "        no trace: the log does not say where its words of memory lie: if they are the stack from SP "
             "(0x%" PRIx64 ") on, write a line \"stack:\" before them",
             d->dump.sp);
+    else if (d->dump.num_words == 0 && d->near_rows + d->num_shorts > 1)
+        out_line(&f->out,
+                 "        no trace: lines of the log begin with addresses near SP (0x%" PRIx64
+                 "), but what follows is in no form that is known: print words of %u digits",
+                 d->dump.sp, 2 * d->word);
     else if (d->dump.num_words == 0)
         out_line(&f->out,
                  "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
@@ -649,10 +682,12 @@ static void say_dump(struct filter *f)
         say_no_image(f);
     if (f->main == NULL || is_chance(f))
         return;
+    if (f->num_parked > 0)
+        out_line(&f->out, "    of %s %u:", (f->cpu & LINES_TASK) != 0 ? "task" : "CPU", f->cpu & ~LINES_TASK);
     f->options->slide = dump_slide(f);
     set_log_slide(f, o->slide);
     log_dump_sort(&d->dump);
-    if (d->dump.has_pc && d->dump.has_sp && f->main->image.abi != 0 &&
+    if (d->dump.has_pc && d->dump.has_sp && f->main->image.abi != 0 && !d->mixed &&
         (d->dump.num_words > 0 || log_dump_read(&d->dump, d->dump.sp, &byte, 1))) {
         unwind_other(f, &d->dump);
         say_no_link(f);
@@ -722,6 +757,69 @@ static void end_dump(struct filter *f)
     dumps_clear(&f->dumps);
     f->num_named = 0;
     f->pc_named = f->ra_named = f->guessed_calls = false;
+}
+
+/* Takes the dump of another CPU in place of this one's. */
+static void swap_parked(struct filter *f, struct parked *p)
+{
+    const struct parked mine = {f->cpu, 0, f->dumps, f->pc_named, f->ra_named, f->guessed_calls, {0}, f->num_named};
+    uint64_t named[DUMPS_NAMED];
+
+    memcpy(named, f->named, sizeof named);
+    memcpy(f->named, p->named, sizeof named);
+    f->cpu = p->cpu;
+    f->dumps = p->dumps;
+    f->pc_named = p->pc_named;
+    f->ra_named = p->ra_named;
+    f->guessed_calls = p->guessed_calls;
+    f->num_named = p->num_named;
+    *p = mine;
+    memcpy(p->named, named, sizeof named);
+}
+
+static void start_dumps(const struct filter *f, struct dumps *dumps)
+{
+    dumps_start(dumps, f->options->formats, f->main != NULL ? f->main->image.abi : 0,
+                f->main != NULL ? f->main->image.registers->word : 8, f->main != NULL && f->main->image.big);
+}
+
+/* The line is one of CPU: it belongs to that CPU's dump. */
+static void choose_cpu(struct filter *f, unsigned cpu)
+{
+    size_t i;
+
+    if (!f->has_cpu)
+        f->cpu = cpu;
+    f->has_cpu = true;
+    if (cpu == f->cpu)
+        return;
+    for (i = 0; i < f->num_parked && f->parked[i]->cpu != cpu;)
+        i++;
+    if (i == MAX_CPUS)
+        return;
+    if (i == f->num_parked) {
+        f->parked[i] = zeroed(1, sizeof *f->parked[i]);
+        f->parked[i]->cpu = cpu;
+        start_dumps(f, &f->parked[i]->dumps);
+        f->num_parked++;
+    }
+    swap_parked(f, f->parked[i]);
+}
+
+/* Ends the dumps of other CPUs of which no line has come for long; or all. */
+static void end_parked(struct filter *f, bool all)
+{
+    enum { LONG = 100 };
+    size_t i;
+
+    for (i = 0; i < f->num_parked; i++) {
+        if (f->parked[i]->age++ != LONG && !all)
+            continue;
+        swap_parked(f, f->parked[i]);
+        end_dump(f);
+        swap_parked(f, f->parked[i]);
+        f->parked[i]->age = LONG + 1;
+    }
 }
 
 /* Above the calls that led there stands where the program was. */
@@ -1008,9 +1106,12 @@ static void take_foreign(struct filter *f, size_t size)
 {
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
     struct named_address named[DUMPS_NAMED];
+    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+    const char *text = f->line;
     struct log_dump dump;
     bool listed, found = false, symbols = false;
-    size_t num, i;
+    size_t num, i, row;
+    unsigned cpu;
 
     if (f->options->images.num > 0 && foreign_line(&f->foreign, abi, f->line, size, &dump))
         unwind_foreign(f, &dump);
@@ -1019,10 +1120,15 @@ static void take_foreign(struct filter *f, size_t size)
     f->line[size] = '\0';
     note_line(f, size);
     f->lone.lines += f->lone.lines > 0 && size > 0;
-    if (dumps_ends(&f->dumps, f->line, size))
+    if (lines_cpu(f->line, size, &cpu))
+        choose_cpu(f, cpu);
+    end_parked(f, false);
+    row = lines_row(&f->table, f->line, size, &names, f->row, MAX_LINE);
+    text = row > 0 ? f->row : f->line;
+    if (dumps_ends(&f->dumps, text, row > 0 ? row : size))
         end_dump(f);
     listed = f->dumps.listed;
-    num = dumps_take(&f->dumps, f->line, size, named);
+    num = dumps_take(&f->dumps, text, row > 0 ? row : size, named);
     if (f->dumps.unread != NULL && f->main != NULL)
         out_line(&f->out, "        no trace: %s", f->dumps.unread);
     f->dumps.unread = NULL;
@@ -1082,25 +1188,74 @@ static void flush(const struct filter *f)
         report_fail("the standard output cannot be written: %s", strerror(errno));
 }
 
+/* Takes the line that was held back: nothing goes on with it. */
+static void take_held(struct filter *f)
+{
+    if (!f->holds)
+        return;
+    memcpy(f->line, f->held, f->held_size);
+    f->size = f->held_size;
+    f->holds = false;
+    filter_line(f, f->out.eol);
+}
+
+/* Takes a line as the program has printed it; or a part of it, if a terminal has cut it. */
+static void take_line(void *ctx, const char *line, size_t size)
+{
+    struct filter *f = ctx;
+    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+    char clean[MAX_LINE];
+    struct log_line own;
+    bool space;
+
+    if (size >= MAX_LINE) {
+        f->unsaid.cut += says_crash(line);
+        return;
+    }
+    memcpy(clean, line, size);
+    size = text_clean(clean, size);
+    if (f->holds && f->held_size + size < MAX_LINE &&
+        lines_go_on(f->held, f->held_size, clean, size, &names, &space)) {
+        f->held[f->held_size] = ' ';
+        memcpy(f->held + f->held_size + space, clean, size);
+        f->held_size += size + space;
+    } else {
+        take_held(f);
+        memcpy(f->held, clean, size);
+        f->held_size = size;
+        f->holds = true;
+    }
+    log_parse(f->held, f->held_size, &own);
+    if (own.kind != LOG_OTHER || !lines_may_go_on(clean, size))
+        take_held(f);
+}
+
+/* The line in f->text is complete. */
+static void take_text(struct filter *f, bool cr)
+{
+    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+
+    f->out.eol = cr ? "\r\n" : "\n";
+    f->text[f->text_size] = '\0';
+    if (f->text_size == MAX_TEXT)
+        f->unsaid.cut += says_crash(f->text);
+    else
+        lines_split(f->text, f->text_size, &names, take_line, f);
+}
+
 /* Takes one byte, which has been written. */
 static void filter_byte(struct filter *f, char c)
 {
-    bool cr = f->size > 0 && f->size < MAX_LINE && f->line[f->size - 1] == '\r';
+    const bool cr = f->text_size > 0 && f->text_size < MAX_TEXT && f->text[f->text_size - 1] == '\r';
 
     if (c != '\n') {
-        if (f->size < MAX_LINE)
-            f->line[f->size++] = c;
+        if (f->text_size < MAX_TEXT)
+            f->text[f->text_size++] = c;
         f->partial = true;
         return;
     }
-    if (f->size < MAX_LINE) {
-        f->size = text_clean(f->line, f->size);
-        filter_line(f, cr ? "\r\n" : "\n");
-    } else {
-        f->line[MAX_LINE] = '\0';
-        f->unsaid.cut += says_crash(f->line);
-    }
-    f->size = 0;
+    take_text(f, cr);
+    f->text_size = 0;
     f->partial = false;
 }
 
@@ -1177,11 +1332,11 @@ static void take_end_of_log(struct filter *f)
     struct log_dump dump;
 
     f->out.midline = &f->partial;
-    if (f->partial && f->size < MAX_LINE) {
-        f->size = text_clean(f->line, f->size);
-        filter_line(f, "\n");
-    }
+    if (f->partial)
+        take_text(f, false);
+    take_held(f);
     end_dump(f);
+    end_parked(f, true);
     if (foreign_end(&f->foreign, f->main != NULL ? f->main->image.abi : 0, &dump))
         unwind_foreign(f, &dump);
     if (f->dump.open) {
@@ -1207,14 +1362,15 @@ void trace_filter(struct trace_options *options, int in)
 {
     static char buffer[65536];
     struct filter *f = zeroed(1, sizeof *f);
+    size_t i;
     ssize_t n;
 
     f->options = options;
+    f->text = zeroed(MAX_TEXT + 1, 1);
     f->out = (struct trace_out){stdout, "", "\n", &f->said, NULL};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
-    dumps_start(&f->dumps, options->formats, f->main != NULL ? f->main->image.abi : 0,
-                f->main != NULL ? f->main->image.registers->word : 8, f->main != NULL && f->main->image.big);
+    start_dumps(f, &f->dumps);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)
             report_fail("the log cannot be read: %s", strerror(errno));
@@ -1226,5 +1382,11 @@ void trace_filter(struct trace_options *options, int in)
     log_dump_clear(&f->dump);
     foreign_clear(&f->foreign);
     dumps_free(&f->dumps);
+    for (i = 0; i < f->num_parked; i++) {
+        dumps_free(&f->parked[i]->dumps);
+        free(f->parked[i]);
+    }
+    lines_free(&f->table);
+    free(f->text);
     free(f);
 }

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "lines.h"
+#include "common/image.h"
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LONGEST_NAME = 16 };
+
+/* A piece of a line. */
+struct piece {
+    const char *p;
+    size_t size;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Whether the whole piece is a hexadecimal number. */
+static bool is_number(struct piece w)
+{
+    const size_t from = w.size > 2 && w.p[0] == '0' && (w.p[1] == 'x' || w.p[1] == 'X') ? 2 : 0;
+    size_t i;
+
+    for (i = from; i < w.size && is_hex(w.p[i]);)
+        i++;
+    return i == w.size && i > from;
+}
+
+static bool has_prefix(struct piece w)
+{
+    return w.size > 2 && w.p[0] == '0' && (w.p[1] == 'x' || w.p[1] == 'X');
+}
+
+/* The register of that name, or NULL. */
+static const struct format_name *register_of(const struct lines_names *names, struct piece w)
+{
+    char name[LONGEST_NAME];
+    size_t i;
+
+    if (w.size == 0 || w.size >= sizeof name)
+        return NULL;
+    for (i = 0; i < w.size; i++)
+        name[i] = w.p[i] >= 'A' && w.p[i] <= 'Z' ? (char)(w.p[i] + 'a' - 'A') : w.p[i];
+    name[w.size] = '\0';
+    return formats_find(names->formats, name, w.size, names->cpu, name);
+}
+
+/* ---- Lines in a string ----------------------------------------------------------------------------------------- */
+
+/* The size of what stands for the end of a line at P; 0: none does. */
+static size_t break_size(const char *p, const char *end)
+{
+    struct text t = {p, end};
+
+    if (text_take(&t, "\\r\\n") || text_take(&t, "\\n") || text_take(&t, "#015#012") ||
+        (text_take(&t, "#012") && (t.p == end || !is_digit(*t.p))))
+        return (size_t)(t.p - p);
+    return 0;
+}
+
+static size_t count_breaks(const char *p, const char *end)
+{
+    size_t num = 0;
+
+    for (; p < end; p++)
+        num += break_size(p, end) > 0;
+    return num;
+}
+
+/* Whether a string begins at P, in the text that begins at TEXT. An apostrophe behind a letter is none. */
+static bool opens_string(const char *text, const char *p)
+{
+    return *p == '"' || (*p == '\'' && (p == text || !text_is_of_a_word(p[-1]) ||
+                                        (p[-1] == 'b' && (p - 1 == text || !text_is_of_a_word(p[-2])))));
+}
+
+/* Where the string behind the quote at P ends, or END. */
+static const char *end_of_string(const char *p, const char *end)
+{
+    const char quote = *p++;
+
+    while (p < end && *p != quote)
+        p += *p == '\\' && end - p > 1 ? 2 : 1;
+    return p;
+}
+
+/* Gives the lines of a string. */
+static void give_string(const char *p, const char *end, void (*take)(void *ctx, const char *line, size_t size),
+                        void *ctx)
+{
+    char *line = zeroed((size_t)(end - p) + 1, 1);
+    size_t size = 0, gap;
+
+    while (p < end) {
+        gap = break_size(p, end);
+        if (gap > 0) {
+            take(ctx, line, size);
+            size = 0;
+        } else if (end - p >= 6 && strncasecmp(p, "\\u001b", 6) == 0) {
+            gap = 6;
+            line[size++] = '\033';
+        } else if (*p == '\\' && end - p > 1) {
+            gap = 2;
+            if (p[1] != 'r')
+                line[size++] = p[1] == 't' ? ' ' : p[1];
+        } else {
+            gap = 1;
+            line[size++] = *p;
+        }
+        p += gap;
+    }
+    if (size > 0)
+        take(ctx, line, size);
+    free(line);
+}
+
+/* Gives what stands outside of a string, if it has a register: of a time nothing is needed. */
+static void give_rest(const char *p, const char *end, const struct lines_names *names,
+                      void (*take)(void *ctx, const char *line, size_t size), void *ctx)
+{
+    const char *at = p, *word;
+
+    while (at < end) {
+        for (word = at; at < end && text_is_of_a_word(*at);)
+            at++;
+        if (register_of(names, (struct piece){word, (size_t)(at - word)}) != NULL) {
+            take(ctx, p, (size_t)(end - p));
+            return;
+        }
+        at += at == word;
+    }
+}
+
+void lines_split(const char *text, size_t size, const struct lines_names *names,
+                 void (*take)(void *ctx, const char *line, size_t size), void *ctx)
+{
+    const char *const end = text + size;
+    const char *p = text, *rest = text, *close;
+
+    if (count_breaks(text, end) == 0) {
+        take(ctx, text, size);
+        return;
+    }
+    while (p < end) {
+        if (!opens_string(text, p)) {
+            p++;
+            continue;
+        }
+        close = end_of_string(p, end);
+        if (count_breaks(p, close) > 0) {
+            give_rest(rest, p, names, take, ctx);
+            give_string(p + 1, close, take, ctx);
+            rest = close < end ? close + 1 : end;
+        }
+        p = close < end ? close + 1 : end;
+    }
+    if (rest == text && count_breaks(text, end) > 1)
+        give_string(text, end, take, ctx);
+    else if (rest == text)
+        take(ctx, text, size);
+    else
+        give_rest(rest, end, names, take, ctx);
+}
+
+/* ---- Lines that a terminal has cut ----------------------------------------------------------------------------- */
+
+static struct piece last_word(const char *text, size_t size)
+{
+    size_t from = size;
+
+    while (from > 0 && text_is_of_a_word(text[from - 1]))
+        from--;
+    return (struct piece){text + from, size - from};
+}
+
+static struct piece first_word(const char *text, size_t size)
+{
+    size_t n = 0;
+
+    while (n < size && text_is_of_a_word(text[n]))
+        n++;
+    return (struct piece){text, n};
+}
+
+/* The last number before SIZE that is as long as half a word, or nothing. */
+static struct piece number_before(const char *text, size_t size)
+{
+    enum { LEAST = 8 };
+    struct piece w;
+
+    for (;;) {
+        while (size > 0 && !text_is_of_a_word(text[size - 1]))
+            size--;
+        w = last_word(text, size);
+        if (w.size == 0 || (w.size >= LEAST && is_number(w)))
+            return w;
+        size -= w.size;
+    }
+}
+
+/* Whether the end of TEXT and the beginning of NEXT are a number as long as the one before it. */
+static bool is_cut_number(struct piece end, struct piece begin, struct piece before)
+{
+    char whole[2 * LONGEST_NAME];
+    const size_t size = end.size + begin.size;
+
+    if (size >= sizeof whole || end.size == 0 || begin.size == 0 || size != before.size)
+        return false;
+    memcpy(whole, end.p, end.size);
+    memcpy(whole + end.size, begin.p, begin.size);
+    return is_number((struct piece){whole, size}) && has_prefix((struct piece){whole, size}) == has_prefix(before);
+}
+
+/* Whether they are the name of a register, and the second is none. */
+static bool is_cut_name(const struct lines_names *names, struct piece end, struct piece begin)
+{
+    char whole[LONGEST_NAME];
+    const size_t size = end.size + begin.size;
+
+    if (size >= sizeof whole || end.size == 0 || begin.size == 0)
+        return false;
+    memcpy(whole, end.p, end.size);
+    memcpy(whole + end.size, begin.p, begin.size);
+    return register_of(names, (struct piece){whole, size}) != NULL && register_of(names, begin) == NULL;
+}
+
+/* Whether a line of SIZE characters is as long as terminals are wide, or one shorter, because a space was its last
+ * character. */
+static bool is_whole_width(size_t size)
+{
+    return size == 79 || size == 80 || size == 99 || size == 100 || size == 119 || size == 120 || size == 131 ||
+           size == 132;
+}
+
+/* Whether NEXT begins as TEXT does: with a time, or with a number as long. */
+static bool begin_alike(const char *text, size_t size, const char *next, size_t next_size)
+{
+    const struct piece a = first_word(text, size), b = first_word(next, next_size);
+
+    return a.size == 0 ? next_size > 0 && size > 0 && text[0] == next[0] : a.size == b.size;
+}
+
+bool lines_may_go_on(const char *text, size_t size)
+{
+    enum { LEAST = 60 };
+    const struct piece end = last_word(text, size), before = number_before(text, size - end.size);
+    const bool begun = end.size > 0 && end.size < before.size && end.p[0] == '0' && has_prefix(before) &&
+                       (end.size == 1 || end.p[1] == 'x') && end.p > text && end.p[-1] == ' ';
+
+    return size >= LEAST && before.size > 0 && (begun || is_whole_width(size));
+}
+
+bool lines_go_on(const char *text, size_t size, const char *next, size_t next_size, const struct lines_names *names,
+                 bool *space)
+{
+    const struct piece end = last_word(text, size), begin = first_word(next, next_size);
+    const struct piece before = number_before(text, size - end.size);
+    size_t sign = 0;
+
+    *space = false;
+    while (sign < next_size && next[sign] == ' ')
+        sign++;
+    if (is_cut_number(end, begin, before) || is_cut_name(names, end, begin) ||
+        (sign < next_size && (next[sign] == ':' || next[sign] == '=') && register_of(names, end) != NULL))
+        return true;
+    *space = true;
+    return is_whole_width(size) && is_number(begin) && begin.size >= 8 && begin.size == before.size &&
+           (begin.size == next_size || next[begin.size] == ' ') && !begin_alike(text, size, next, next_size);
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------------------------- */
+
+/* The last word of a cell: loggers put a time before the first one. */
+static struct piece trimmed(const char *from, const char *to)
+{
+    const char *p;
+
+    while (to > from && strchr(" \"'|\r", to[-1]) != NULL)
+        to--;
+    for (p = to; p > from && strchr(" \"'|", p[-1]) == NULL;)
+        p--;
+    return (struct piece){p, (size_t)(to - p)};
+}
+
+/* The cells of a line; spaces in a row are one separator. */
+static size_t split_cells(const char *text, size_t size, char separator, struct piece *cells)
+{
+    const char *p = text, *from = text, *const end = text + size;
+    size_t num = 0;
+
+    for (; p <= end && num < LINES_CELLS; p++) {
+        if (p < end && *p != separator)
+            continue;
+        if (separator != ' ' || p > from)
+            cells[num++] = trimmed(from, p);
+        from = p + 1;
+    }
+    return num;
+}
+
+/* Whether the line names the columns of a table with registers. */
+static bool is_heading(const char *text, size_t size, char separator, const struct lines_names *names)
+{
+    struct piece cells[LINES_CELLS];
+    const size_t num = split_cells(text, size, separator, cells);
+    const struct format_name *found;
+    size_t i, known = 0;
+    bool pc = false;
+
+    for (i = 0; i < num; i++) {
+        if (cells[i].size >= 8 && is_number(cells[i]))
+            return false;
+        found = register_of(names, cells[i]);
+        known += found != NULL;
+        pc = pc || (found != NULL && (found->reg == REGISTER_PC || found->reg == FORMAT_EPC));
+    }
+    return pc && known > 1;
+}
+
+/* Whether W is one of the words in LIST, which ends with NULL. */
+static bool is_word_of(struct piece w, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strlen(*list) == w.size && strncasecmp(*list, w.p, w.size) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the line names columns of names and of values. *NAME, *VALUE: which ones. */
+static bool is_list_heading(const char *text, size_t size, char separator, size_t *name, size_t *value)
+{
+    static const char *const names[] = {"reg", "register", "name", NULL};
+    static const char *const values[] = {"value", "val", "hex", "data", "content", NULL};
+    struct piece cells[LINES_CELLS];
+    const size_t num = split_cells(text, size, separator, cells);
+    size_t i;
+
+    *name = *value = num;
+    for (i = 0; i < num; i++) {
+        *name = *name == num && is_word_of(cells[i], names) ? i : *name;
+        *value = *value == num && is_word_of(cells[i], values) ? i : *value;
+    }
+    return *name < num && *value < num;
+}
+
+/* Whether the line is a rule below a heading. */
+static bool is_ruler(const char *text, size_t size)
+{
+    size_t i, run = 0;
+
+    for (i = 0; i < size && run < 3; i++)
+        run = text[i] == '-' || text[i] == '=' ? run + 1 : 0;
+    return run == 3;
+}
+
+static size_t put(char *to, size_t room, size_t at, struct piece w, const char *behind)
+{
+    const size_t more = strlen(behind);
+
+    if (at + w.size + more >= room)
+        return at;
+    memcpy(to + at, w.p, w.size);
+    memcpy(to + at + w.size, behind, more);
+    return at + w.size + more;
+}
+
+/* The registers of a row. Returns 0 if one is no number. */
+static size_t put_row(const struct lines_table *table, const char *text, size_t size,
+                      const struct lines_names *names, char *to, size_t room)
+{
+    struct piece columns[LINES_CELLS], cells[LINES_CELLS];
+    const size_t num = split_cells(table->heading, table->size, table->separator, columns);
+    size_t at = 0, i, name, value;
+
+    if (split_cells(text, size, table->separator, cells) != num)
+        return 0;
+    if (is_list_heading(table->heading, table->size, table->separator, &name, &value))
+        return is_number(cells[value]) && !is_number(cells[name])
+                   ? put(to, room, put(to, room, 0, cells[name], ": "), cells[value], " ")
+                   : 0;
+    for (i = 0; i < num; i++) {
+        if (register_of(names, columns[i]) == NULL)
+            continue;
+        if (!is_number(cells[i]))
+            return 0;
+        at = put(to, room, put(to, room, at, columns[i], ": "), cells[i], " ");
+    }
+    return at;
+}
+
+size_t lines_row(struct lines_table *table, const char *text, size_t size, const struct lines_names *names,
+                 char *to, size_t room)
+{
+    static const char separators[] = ",;| ";
+    size_t found = 0, i, name, value;
+
+    if (table->heading != NULL && is_ruler(text, size))
+        return 0;
+    if (table->heading != NULL)
+        found = put_row(table, text, size, names, to, room);
+    if (found > 0)
+        return found;
+    lines_free(table);
+    for (i = 0; separators[i] != '\0' && !is_heading(text, size, separators[i], names) &&
+                !is_list_heading(text, size, separators[i], &name, &value);)
+        i++;
+    if (separators[i] == '\0')
+        return 0;
+    table->heading = zeroed(size + 1, 1);
+    memcpy(table->heading, text, size);
+    table->size = size;
+    table->separator = separators[i];
+    return 0;
+}
+
+void lines_free(struct lines_table *table)
+{
+    free(table->heading);
+    memset(table, 0, sizeof *table);
+}
+
+/* ---- CPUs ------------------------------------------------------------------------------------------------------ */
+
+/* "CPU1", "core 1", "hart#1" at P: its number, and where it ends; or NULL. */
+static const char *take_cpu(const char *p, const char *end, unsigned *cpu)
+{
+    static const char *const words[] = {"cpu", "core", "hart"};
+    struct text t = {p, end};
+    uint64_t number;
+    size_t i, size;
+
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size = strlen(words[i]);
+        if ((size_t)(end - p) <= size || strncasecmp(p, words[i], size) != 0)
+            continue;
+        t.p = p + size;
+        while (t.p < end && (*t.p == ' ' || *t.p == '#'))
+            t.p++;
+        if (!text_number(&t, 10, 1, 4, &number))
+            return NULL;
+        *cpu = (unsigned)number;
+        return t.p;
+    }
+    return NULL;
+}
+
+/* "[    C1]" or "[  T123]" of Linux, behind a time in brackets. */
+static const char *take_caller(const char *text, const char *p, const char *end, unsigned *cpu)
+{
+    struct text t = {p, end};
+    uint64_t number;
+
+    if (p == text || p[-1] != ']' || !text_take(&t, "["))
+        return NULL;
+    while (t.p < end && *t.p == ' ')
+        t.p++;
+    if (end - t.p < 2 || (*t.p != 'C' && *t.p != 'T'))
+        return NULL;
+    *cpu = *t.p++ == 'T' ? LINES_TASK : 0;
+    if (!text_number(&t, 10, 1, 9, &number) || t.p == end || *t.p != ']')
+        return NULL;
+    *cpu += (unsigned)number;
+    return t.p;
+}
+
+bool lines_cpu(const char *text, size_t size, unsigned *cpu)
+{
+    enum { FRONT = 64 };
+    const char *const end = text + size;
+    const char *p, *behind;
+
+    for (p = text; p < end && p < text + FRONT; p++) {
+        if (take_caller(text, p, end, cpu) != NULL)
+            return true;
+        if (p > text && text_is_of_a_word(p[-1]))
+            continue;
+        behind = take_cpu(p, end, cpu);
+        if (behind != NULL && behind < end && *behind == (p > text && p[-1] == '[' ? ']' : ':'))
+            return true;
+    }
+    return false;
+}
