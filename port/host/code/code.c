@@ -1343,15 +1343,32 @@ static void depart_apart(struct run *r, const struct code_state *state, const st
         branch(r, state, fact);
 }
 
-/* What is gone behind the instruction in front of NEXT is not known if something says that it has been restored. */
-static void believe_restored(const struct run *r, struct code_state *state, uint64_t next)
+/* Whether FACT does nothing to SP but move it down by a number. */
+static bool lowers_sp(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    bool lowers = false, takes = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        lowers |= op->what == CODE_SET && op->reg == cpu->sp && op->base == cpu->sp && op->k < 0;
+        takes |= state_takes_sp(cpu, op);
+    }
+    return lowers && !takes;
+}
+
+/* What is gone behind FACT, in front of NEXT, is not known if something says that it has been restored. Where SP only
+ * moves down, what is said of it follows that; up it moves in an epilogue, perhaps another thread's. */
+static void believe_restored(const struct run *r, struct code_state *state, const struct code_fact *fact,
+                             uint64_t next)
 {
     const unsigned regs[] = {r->code->cpu->sp, r->code->cpu->fp, r->code->cpu->ra};
     unsigned i;
 
     for (i = 0; i < 3; i++)
         if (code_is_gone(&state->reg[regs[i]]) && r->watch->restores != NULL &&
-            r->watch->restores(r->watch->ctx, next, regs[i]))
+            !(i == 0 && lowers_sp(r->code->cpu, fact)) && r->watch->restores(r->watch->ctx, next, regs[i]))
             state->reg[regs[i]] = state_unknown;
 }
 
@@ -1414,7 +1431,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     const bool left = state->has_left;
 
     code_step(r->code->cpu, state, fact);
-    believe_restored(r, state, pc + fact->size);
+    believe_restored(r, state, fact, pc + fact->size);
     if (fact->flow == CODE_NEXT)
         stack_switch(r->code, r->unit, state, &sp, left);
     be_sure(r, state, fact);

@@ -13,6 +13,8 @@
 enum { LOW_CORE = 8192 };
 
 static const struct code_value gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0},
+                               called = {CODE_BY_CALL, BASE_UNKNOWN, false, 0, 0},
+                               of_mode = {CODE_OF_MODE, BASE_UNKNOWN, false, 0, 0},
                                all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
 
 /* x86: where string instructions move to (CODE_STATUS). */
@@ -62,8 +64,8 @@ static struct code_value value_of(const struct bits *bits)
 
 bool code_is_gone(const struct code_value *value)
 {
-    return state_same_value(value, &gone) || state_same_value(value, &state_one_way) ||
-           (has_bits(value) && bits_of(value).gone);
+    return value->base == BASE_UNKNOWN &&
+           ((value->k >= CODE_GONE && value->k <= CODE_ONE_WAY) || (has_bits(value) && bits_of(value).gone));
 }
 
 /* No place in memory is as far from another one, or from 0, as a number with a sign. */
@@ -206,6 +208,8 @@ void state_store(const struct code_cpu *cpu, struct code_state *state, const str
     const struct code_slot *own;
 
     if (!is_place(state, at, offset)) {
+        state->keeps_sp |= code_is_on_stack(value);
+        state->keeps_fp |= value->base == BASE_ENTRY + cpu->fp;
         forget_struct(state);
         return;
     }
@@ -434,14 +438,19 @@ void state_move_sp(const struct code_cpu *cpu, struct code_state *state)
     state->reg[cpu->sp] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
+/* Whether rows find a frame by register REG. */
+static bool is_own_register(const struct code_cpu *cpu, unsigned reg)
+{
+    return reg == cpu->sp || reg == cpu->fp || (cpu->link && reg == cpu->ra);
+}
+
 /* REG gets a number that is not known, which is counted from what REG was. SP, FP and RA's register that were something
  * else than at the entry do not become that again. */
 static void lose_count(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
 {
-    const bool is_own = reg == cpu->sp || reg == cpu->fp || (cpu->link && reg == cpu->ra);
     const bool is_other = state->reg[reg].base == BASE_NUMBER || code_is_gone(&state->reg[reg]);
 
-    state->reg[reg] = is_own && is_other ? gone : state_unknown;
+    state->reg[reg] = is_own_register(cpu, reg) && is_other ? gone : state_unknown;
 }
 
 /* What is known of the bits of VALUE and, or, xor, without (HOW) OTHER. */
@@ -618,28 +627,37 @@ static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *stat
     return num;
 }
 
-static bool is_something(const struct code_value *value)
+/* Whether VALUE, that of register REG, is not what REG had at the entry, and no address in the frame. A number in RA's
+ * register is perhaps where a jump is to return to; and with 0 in FP a thread begins, whose code a function may have in
+ * its middle, and which never comes to the end of that. */
+static bool is_lost(const struct code_cpu *cpu, const struct code_value *value, unsigned reg)
 {
-    return has_bits(value) ? code_is_gone(value) : !state_same_value(value, &state_unknown);
+    const bool is_number = value->base >= BASE_NUMBER && value->base <= BASE_INDEXED;
+
+    return is_own_register(cpu, reg) &&
+           (code_is_gone(value) || (is_number && (reg == cpu->sp || (reg == cpu->fp && value->k != 0))));
 }
 
-/* What two values that differ are both. */
-static struct code_value join_other(const struct code_value *a, const struct code_value *b)
+/* What two values of REG that differ are both. What is lost on one way is lost: a row is right for both, or it is none.
+ * But from a call perhaps nobody comes back. */
+static struct code_value join_other(const struct code_cpu *cpu, const struct code_value *a,
+                                    const struct code_value *b, unsigned reg)
 {
-    const bool is_known = is_something(a) && is_something(b);
     const struct bits first = bits_of(a), second = bits_of(b);
-    const struct bits both = {first.zero & second.zero, first.one & second.one, first.same & second.same,
-                              code_is_gone(a) && code_is_gone(b)};
-    const bool some_bits = has_bits(a) || has_bits(b);
+    struct bits both = {first.zero & second.zero, first.one & second.one, first.same & second.same, false};
 
-    if (some_bits && !state_same_value(a, &state_one_way) && !state_same_value(b, &state_one_way))
-        return value_of(&both);
-    return is_known && (state_same_value(a, &state_one_way) || state_same_value(b, &state_one_way)) ? state_one_way
-                                                                                                    : state_unknown;
+    if (state_same_value(a, &state_one_way) || state_same_value(b, &state_one_way))
+        return state_one_way;
+    if (!has_bits(a) && !has_bits(b))
+        both = (struct bits){0, 0, 0, false};
+    both.gone = (is_lost(cpu, a, reg) && !state_same_value(a, &called)) ||
+                (is_lost(cpu, b, reg) && !state_same_value(b, &called));
+    return value_of(&both);
 }
 
 /* Joins the registers but for APART. */
-static bool join_registers(struct code_state *state, const struct code_state *other, unsigned apart)
+static bool join_registers(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other,
+                           unsigned apart)
 {
     bool less = false;
     unsigned i;
@@ -647,11 +665,11 @@ static bool join_registers(struct code_state *state, const struct code_state *ot
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
 
-        if (i == apart || state_same_value(value, &state_unknown))
+        if (i == apart || (state_same_value(value, &state_unknown) && !is_own_register(cpu, i)))
             continue;
         if (!join_values(state, other, value, &other->reg[i], &less) &&
             !join_near(state, other, value, &other->reg[i], &less)) {
-            const struct code_value both = join_other(value, &other->reg[i]);
+            const struct code_value both = join_other(cpu, value, &other->reg[i], i);
 
             less |= !state_same_value(value, &both);
             *value = both;
@@ -715,6 +733,8 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     }
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
+    less |= join_either(&state->keeps_sp, other->keeps_sp);
+    less |= join_either(&state->keeps_fp, other->keeps_fp);
     less |= join_either(&state->may_pop, other->may_pop);
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
@@ -744,7 +764,7 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
                  !join_values(state, other, &sp, other_sp, &less);
     unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0;
 
-    less |= join_registers(state, other, moved ? cpu->sp : CODE_NONE);
+    less |= join_registers(cpu, state, other, moved ? cpu->sp : CODE_NONE);
     less |= join_slots(state, other);
     less |= moved && (part_sp(cpu, state, kept, num) || !parted);
     less |= join_rest(state, other);
@@ -1408,15 +1428,23 @@ static bool loads(const struct code_op *op, unsigned reg)
            (op->what == CODE_LOADS && reg < CODE_REAL && (uint32_t)op->from >> reg & 1);
 }
 
-/* Whether FACT may give REG what it had before that was gone: from memory, or from another register. */
-static bool may_give_back(const struct code_fact *fact, unsigned reg)
+/* Whether FACT may give REG, in STATE, what it had before that was gone: from the function's own frame or, if it has
+ * been put there, from elsewhere. */
+static bool may_give_back(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact,
+                          unsigned reg)
 {
+    const bool kept = reg == cpu->sp ? state->keeps_sp : reg != cpu->fp || state->keeps_fp;
     bool may = false;
     unsigned i;
 
-    for (i = 0; i < fact->num; i++)
-        may |= loads(&fact->op[i], reg) ||
-               (fact->op[i].what == CODE_SET && fact->op[i].reg == reg && fact->op[i].base != reg);
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        if (loads(op, reg))
+            may = kept || !loads_other(cpu, state, op, reg);
+        else if (op->what == CODE_SET && op->reg == reg && op->base != reg)
+            may = kept;
+    }
     return may;
 }
 
@@ -1467,7 +1495,7 @@ static bool replaces(const struct code_cpu *cpu, const struct code_state *state,
     return result;
 }
 
-/* REG, which was its own, has what is not known. */
+/* REG, which was its own or lost, has what is not known. */
 static void lose(struct code_value *reg)
 {
     struct bits bits = bits_of(reg);
@@ -1475,6 +1503,19 @@ static void lose(struct code_value *reg)
     bits.gone = true;
     if (has_bits(reg) || state_same_value(reg, &state_unknown))
         *reg = value_of(&bits);
+}
+
+/* Whether FACT has chosen, in STATE, which holds behind it, a mode whose SP may be that of the entry. */
+static bool chooses_mode(const struct code_state *state, const struct code_fact *fact)
+{
+    const struct bits now = bits_of(&state->reg[CODE_NOW]);
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        if ((fact->op[i].what == CODE_MODE && mode_of(&now) != 0) ||
+            (fact->op[i].what == CODE_CONTROL && (now.same & CODE_SPSEL) != 0))
+            return true;
+    return false;
 }
 
 bool state_takes_sp(const struct code_cpu *cpu, const struct code_op *op)
@@ -1492,9 +1533,9 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     unsigned i;
 
     for (i = 0; i < num_own; i++)
-        leaves[i] = replaces(cpu, state, fact, own[i]) &&
-                    (is_own(cpu, &state->reg[own[i]], own[i]) ||
-                     (code_is_gone(&state->reg[own[i]]) && !may_give_back(fact, own[i])));
+        leaves[i] = is_lost(cpu, &state->reg[own[i]], own[i])
+                        ? !may_give_back(cpu, state, fact, own[i])
+                        : is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
 
     if (fact->compares)
         state->compared.num = 0;
@@ -1514,6 +1555,8 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < num_own; i++)
         if (leaves[i])
             lose(&state->reg[own[i]]);
+    if (leaves[0] && chooses_mode(state, fact))
+        state->reg[cpu->sp] = of_mode;
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
         state->trap_is_cfa = true;
@@ -1570,7 +1613,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
             index_drop(state, i);
         }
     if (cpu->link)
-        state->reg[cpu->ra] = gone;
+        state->reg[cpu->ra] = called;
     else
         state->reg[CODE_STATUS] = state_same_value(&state->reg[CODE_STATUS], &downwards) ? state_unknown : upwards;
     state->reg[CODE_TARGET] = state_unknown;

@@ -215,13 +215,14 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
                      const struct judgement *j)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
+    const bool is_elsewhere = code_is_gone(sp) && sp->k != CODE_OF_MODE;
 
     if (sp->base == BASE_CFA || sp->base == BASE_ALIGNED || j->cfa == CONFIRMED)
         return j->cfa == REFUTED || j->ra == REFUTED || j->fp == REFUTED;
     if (sp->base == BASE_UNKNOWN && !code_is_gone(sp) && state->has_called && rule_is_register(&row->ra) &&
         j->ra == REFUTED)
         return true;
-    return (code_is_gone(sp) || ((sp->base == BASE_NUMBER || sp->base >= BASE_RETURN) && j->cfa != CORRECTED)) &&
+    return (is_elsewhere || ((sp->base == BASE_NUMBER || sp->base >= BASE_RETURN) && j->cfa != CORRECTED)) &&
            row->cfa.control >> RULE_NUMBER == cpu->sp &&
            ((j->ra == CONFIRMED && rule_is_register(&row->ra)) ||
             (j->fp == CONFIRMED && rule_is_register(&row->fp)));

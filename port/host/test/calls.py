@@ -404,6 +404,49 @@ BANKED = {
     "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4
         msr psp, r0 => r13+8 [cfa-4] FP+0\nmovs r3, #2\nmsr control, r3\nisb => none\nbl leaf => none\nb . => none"""}
 
+# A frame, and CFI that goes on to say so: ways to lose SP, instructions that may write it then, or write what nobody
+# knows, and a branch. It is lost behind those, too, behind what moves it, and where a way meets one on which it is
+# known. In the second table SP has been kept: then what nobody follows may give it back.
+STAYS_LOST = {
+    "x86_64": ("push %rbx\n.cfi_adjust_cfa_offset 8", ("mov (%rdi), %rsp", "mov $0x1000, %rsp"),
+               ("cmove %rax, %rsp", "cmove (%rax), %rsp", "bts %rax, %rsp", "xchg %rax, %rsp", "cmpxchg %rcx, %rsp",
+                "bsf %rax, %rsp", "mov %rax, %rsp", "push %rax\n.cfi_adjust_cfa_offset 8"), "test %eax, %eax\nje 1f"),
+    "i386": ("push %ebx\n.cfi_adjust_cfa_offset 4", ("mov (%edi), %esp", "mov $0x1000, %esp"),
+             ("cmove %eax, %esp", "xchg %eax, %esp", "cmpxchg %ecx, %esp", "mov %eax, %esp",
+              "push %eax\n.cfi_adjust_cfa_offset 4"), "test %eax, %eax\nje 1f"),
+    "aarch64": ("str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16",
+                ("ldr x9, [x0]\nmov sp, x9", "msr spsel, #0"),
+                ("msr spsel, x0", "csel x9, x1, x2, eq\nmov sp, x9", "mov sp, x3",
+                 "sub sp, sp, #16\n.cfi_def_cfa_offset 32"), "cbz x1, 1f"),
+    "s390x": ("""stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\n.cfi_offset 15, -40\naghi %r15, -160
+        .cfi_def_cfa_offset 320""", ("lg %r15, 8(%r3)", "lghi %r15, 4096"),
+              ("locgre %r15, %r1", "locg %r15, 0(%r1), 8", "locghie %r15, 3", "lgr %r15, %r4", "icm %r15, 15, 0(%r3)",
+               "cs %r15, %r1, 0(%r2)", "aghi %r15, -16\n.cfi_def_cfa_offset 336"), "ltr %r1, %r1\nje 1f"),
+    "riscv": ("addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8",
+              ("LOAD sp, 0(a0)", "li sp, 0x1000"),
+              ("mv sp, a3", "amoswap.w sp, a0, (a1)", "csrrw sp, sscratch, sp", ".insn r 0x33, 5, 7, sp, a0, a1",
+               "addi sp, sp, -16\n.cfi_def_cfa_offset 32"), "beqz a1, 1f"),
+    "arm": ("push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4",
+            ("ldr sp, [r0]", "cps #0x12", "mov sp, #4096"),
+            ("msr sp_irq, r0", "msr sp_svc, r0", "msr lr_irq, r0", "moveq sp, r1", "mov sp, r1", "msr cpsr_c, r0",
+             "cps #0x1f", "push {r1}\n.cfi_def_cfa_offset 12"), "cmp r1, #0\nbeq 1f"),
+    "thumb": ("push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4",
+              ("movs r3, #2\nmsr control, r3", "ldr sp, [r0]"),
+              ("msr psp, r0", "msr msp, r0", "it eq\nmoveq sp, r1", "mov sp, r1", "msr control, r0",
+               "push {r1}\n.cfi_def_cfa_offset 12"), "cbz r1, 1f"),
+}
+GIVEN_BACK = {
+    "x86_64": ("mov %rsp, (%rdi)", "mov (%rdi), %rsp", "r7+16 [cfa-8] r6+0"),
+    "i386": ("mov %esp, (%edi)", "mov (%edi), %esp", "r4+8 [cfa-4] r5+0"),
+    "aarch64": ("mov x9, sp\nstr x9, [x0]", "ldr x9, [x0]\nmov sp, x9", "r31+16 [cfa-16] r29+0"),
+    "s390x": ("stg %r15, 0(%r3)", "lg %r15, 0(%r3)", "r15+320 [cfa-48] r11+0"),
+    "riscv": ("STORE sp, 0(a0)", "LOAD sp, 0(a0)", "r2+16 [cfa-8] r8+0"),
+    "arm": ("mov r2, sp\nstr r2, [r0]", "ldr r2, [r0]\nmov sp, r2", "r13+8 [cfa-4] FP+0"),
+}
+# A nop, a call, a jump.
+PLAIN_CODE = {"aarch64": ("nop", "bl leaf", "b"), "s390x": ("nopr", "brasl %r14, leaf", "j"),
+              "riscv": ("nop", "jal leaf", "j"), "arm": ("nop", "bl leaf", "b")}
+
 # The mode is written from a register: what the code has computed or saved. In the second table it is
 # the same as before.
 OTHER_MODE = {
@@ -1350,6 +1393,29 @@ def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call")):
         must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
 
 
+def stays_lost(cpu, kind, how, lost):
+    """HOW: what may write SP, or how ways meet."""
+    frame, _, _, branch = STAYS_LOST[cpu if cpu in STAYS_LOST else kind]
+    nop, call, jump = PLAIN_CODE.get(kind, PLAIN_CODE.get(cpu, ("nop", "call leaf", "jmp")))
+    lines = [frame] + ([branch] if how in ("a join", "another join") else []) + [lost, nop + " => none"]
+    if how == "another join":
+        lines += ["%s 2f\n1: %s\n2: %s => none" % (jump, nop, nop)]
+    elif how == "a join":
+        lines += ["1: %s => none" % nop]
+    else:
+        lines += [how, nop + " => none"]
+    check(cpu, "stays lost", "\n".join(lines + [call + " => none", nop + " => none", jump + " ."]))
+
+
+def given_back(cpu, kind):
+    keeps, gives, row = GIVEN_BACK[kind]
+    frame, losts, _, _ = STAYS_LOST[cpu if cpu in STAYS_LOST else kind]
+    nop, call, jump = PLAIN_CODE.get(kind, PLAIN_CODE.get(cpu, ("nop", "call leaf", "jmp")))
+    for lost in losts:
+        check(cpu, "given back", "\n".join((frame, keeps, lost, nop + " => none", gives, "%s => %s" % (nop, row),
+                                            "%s => %s" % (call, row), jump + " .")))
+
+
 def modes(kind, how, keeps):
     """HOW leaves SP, or SP is another one: beside CFI that says nothing of that, and by the code alone."""
     cpu, before = ("arm", ".thumb\n.thumb_func\n") if kind == "t32" else ("thumb" if kind == "msp" else kind, "")
@@ -1949,6 +2015,14 @@ def main():
             text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
             if text is not None:
                 test("%s: %s" % (cpu, name), check, cpu, name, text)
+    for cpu in CPUS:
+        kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+        _, losts, ways, _ = STAYS_LOST[cpu if cpu in STAYS_LOST else kind]
+        for how in (*ways, "a join", "another join"):
+            for lost in losts:
+                name = "%s: SP is lost by %s; %s" % (cpu, lost, how.split("\n.cfi")[0])
+                test(name.replace("\n", "; "), stays_lost, cpu, kind, how, lost)
+        test("%s: SP is given back" % cpu, given_back, cpu, kind)
     for tables, keeps in ((OTHER_MODE, False), (SAME_MODE, True)):
         for kind, ways in tables.items():
             for how in ways:
