@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SIGRETURN_MAX = 9 };
+enum { SIGRETURN_MAX = 13 };
 
 /* The instructions that do so on Linux. */
 struct sigreturn {

@@ -1476,14 +1476,18 @@ POPPING_FOR_EVER = """push %rbx\npush $1\ncall g => r7+24\nnop => none\npop %rbx
 # calls (rt_sigreturn, and sigreturn, which i386, s390x and ARM have, too), and the size of the last instruction of what
 # lies in front of it.
 SIGRETURN = {
-    "x86_64": (1, "mov $15, %rax\nsyscall", "mov $15, %eax\nsyscall\nret", "endbr64\nmov $15, %eax\nsyscall"),
+    "x86_64": (1, "mov $15, %rax\nsyscall", "mov $15, %eax\nsyscall\nret", "endbr64\nmov $15, %eax\nsyscall",
+               "push $15\npop %rax\nsyscall"),
     "i386": (1, "mov $173, %eax\nint $0x80\nret", "pop %eax\nmov $119, %eax\nint $0x80",
-             "pop %eax\nmov $119, %eax\nint $0x80\nret"),
+             "pop %eax\nmov $119, %eax\nint $0x80\nret", "mov $173, %eax\ncall *%gs:16",
+             "pop %eax\nmov $119, %eax\ncall *%gs:16\nret"),
     "aarch64": (4, "mov x8, #139\nsvc #0", "bti c\nmov w8, #139\nsvc #0\nret"),
     "riscv64": (2, "li a7, 139\necall"),
     "riscv32": (2, "li a7, 139\necall\nret"),
-    "s390x": (2, "svc 173", "svc 119\nbr %r14"),
-    "arm": (4, "mov r7, #173\nsvc #0", "mov r7, #119\nsvc #0"),
+    "s390x": (2, "svc 173", "svc 119\nbr %r14", "lghi %r1, 173\nsvc 0", "lhi %r1, 119\nsvc 0\nbr %r14",
+              "lhi %r1, 173\nsvc 0", "lghi %r1, 119\nsvc 0"),
+    "arm": (4, "mov r7, #173\nsvc #0", "mov r7, #119\nsvc #0", "svc #0x9000ad", "svc #0x900077",
+            "mov r7, #173\nsvc #0x9000ad", "mov r7, #119\nsvc #0x900077"),
     "thumb": (2, "movs r7, #173\nsvc #0", "movs r7, #119\nsvc #0"),
 }
 
