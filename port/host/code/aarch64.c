@@ -449,6 +449,27 @@ static bool is_block(uint32_t word)
     return (word & 0xffe0fc00) == 0xf8209000 || (word & 0xffe0ec00) == 0xf820a000;
 }
 
+/* An access at Rn + INDEX, of REG if it is a whole register of the general ones, else CODE_NONE. One that is shifted or
+ * extended is not followed. */
+static void access_at_sum(struct code_fact *fact, uint32_t word, bool loads, uint8_t reg, uint8_t index,
+                          uint8_t bytes)
+{
+    const bool is_sum = field(word, 12, 4) == 6;
+
+    if (reg == SP) /* zero */
+        reg = CODE_NONE;
+    if (is_sum)
+        code_add(fact, CODE_SUM, CODE_TARGET, index, rn(word), 1);
+    if (loads)
+        code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
+    else if (reg != CODE_NONE && is_sum)
+        code_add(fact, CODE_STORE, reg, reg, CODE_TARGET, 0);
+    else
+        code_write(fact, CODE_TARGET, 0, bytes);
+    if (is_sum)
+        code_forget(fact, CODE_TARGET);
+}
+
 /* One register: at an unsigned offset, an offset of 9 bits, a register, or changed in memory. */
 static void single(uint32_t word, struct code_fact *fact)
 {
@@ -468,10 +489,13 @@ static void single(uint32_t word, struct code_fact *fact)
         if (loads && !is_vector && rd(word) != SP && rn(word) != SP && index != SP)
             code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word),
                        is_number ? rn(word) : index, is_number ? index : (uint8_t)CODE_NONE, 0);
+        else if (loads && whole && rd(word) != SP && index != SP && !is_number)
+            access_at_sum(fact, word, true, rd(word), index, 8);
         else if (loads && !is_vector)
             replace(fact, rd(word));
         else if (!loads)
-            code_write(fact, ANYWHERE, 0, 16);
+            access_at_sum(fact, word, false, whole ? rd(word) : (uint8_t)CODE_NONE,
+                          index == SP ? (uint8_t)CODE_ZERO : index, (uint8_t)(1u << shift));
         return;
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */

@@ -495,6 +495,12 @@ static bool literal(const struct instruction *i, uint64_t addr, uint64_t *value)
     return p != NULL;
 }
 
+/* Whether A is at RN + INDEX, as it is. */
+static bool is_at_sum(const struct access *a)
+{
+    return a->by_index && !a->other && !a->post && a->by == 0;
+}
+
 static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt, const struct access *a)
 {
     const int64_t k = a->post ? 0 : a->k;
@@ -502,7 +508,12 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
     const uint8_t reg = to(fact, rt);
     uint64_t value;
 
-    if (a->by_index && !a->other && !a->post && (a->by == 0 || 1u << a->by == a->bytes))
+    if (is_at_sum(a) && a->rn == SP && a->bytes == 4) {
+        code_add(fact, CODE_SUM, CODE_TARGET, a->index, SP, 1);
+        code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
+        if (reg != CODE_TARGET)
+            code_forget(fact, CODE_TARGET);
+    } else if (a->by_index && !a->other && !a->post && (a->by == 0 || 1u << a->by == a->bytes))
         code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn,
                    a->by == 0 ? (uint8_t)CODE_NONE : a->index, 0);
     else if (a->by_index)
@@ -521,7 +532,14 @@ static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
 {
     const int64_t k = a->post ? 0 : a->k;
 
-    if (a->by_index && !a->post)
+    if (is_at_sum(a)) {
+        code_add(fact, CODE_SUM, CODE_TARGET, a->index, a->rn, 1);
+        if (a->bytes == 4 && rt != PC)
+            code_add(fact, CODE_STORE, rt, rt, CODE_TARGET, 0);
+        else
+            code_write(fact, CODE_TARGET, 0, a->bytes);
+        code_forget(fact, CODE_TARGET);
+    } else if (a->by_index && !a->post)
         code_write(fact, ANYWHERE, 0, a->bytes);
     else if (a->bytes == 4 && rt != PC)
         code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);

@@ -22,6 +22,7 @@ struct place {
     bool comes_free; /* a way from the start leads there without a call of what may pop */
     bool may_pop;    /* nothing shows that what is called there does not */
     bool given;      /* what holds there has been */
+    bool sure;       /* a way leads there that is one for sure */
     uint64_t callee; /* what a call by a register calls on each way that was seen; CALLS_SEVERAL; or 0 */
     uint64_t tried;  /* the number of the last search that has come there */
 };
@@ -279,6 +280,12 @@ static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
     code_add_edge(r->code, pc, &next);
 }
 
+/* Whether STATE is that of code to which no way leads, or perhaps one does: it shows nothing outside of it. */
+static bool is_apart(const struct run *r, const struct code_state *state)
+{
+    return r->apart || state->strays;
+}
+
 /* STATE goes to PC, in the unit or out of it. */
 static void go(struct run *r, uint64_t pc, const struct code_state *state)
 {
@@ -287,7 +294,7 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
 
     if (at != OUTSIDE)
         arrive(r, at, state);
-    else if (!r->apart)
+    else if (!is_apart(r, state))
         go_out(r, pc, state);
 }
 
@@ -363,15 +370,19 @@ static void go_within(struct run *r, struct code_state *state, uint64_t target, 
     index_forget(state);
 }
 
+/* Where all instructions are as large as this, each multiple of it begins one. */
+enum { WORD_ALIGNED = 4 };
+
 /* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
- * believed. */
+ * believed. aarch64 has it, too, and instructions of one size. */
 static bool begins_at(struct run *r, uint64_t pc)
 {
     const struct code *code = r->code;
     uint64_t size = r->unit->end - r->unit->start, offset;
     struct code_fact fact;
 
-    if (code->cpu->data_end != NULL || pc < r->unit->start || pc >= r->unit->end)
+    if (code->cpu->data_end != NULL || pc < r->unit->start || pc >= r->unit->end ||
+        code->cpu->align == WORD_ALIGNED)
         return true;
     if (r->begins == NULL) {
         r->begins = zeroed((size_t)size, sizeof *r->begins);
@@ -642,13 +653,13 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         go_within(r, state, fact->target, next);
         return true;
     }
-    if (callee != NULL && fact->target == callee->start && !r->apart) {
+    if (callee != NULL && fact->target == callee->start && !is_apart(r, state)) {
         callee->dirty |= !callee->is_called && callee->edges != NULL;
         callee->called = callee->is_called = true;
     }
-    if (callee != NULL && give && !r->apart)
+    if (callee != NULL && give && !is_apart(r, state))
         add_call(r->code, r->unit, callee);
-    if (callee != NULL && (fact->target != callee->start || !callee->function)) {
+    if (callee != NULL && (fact->target != callee->start || !callee->function) && !state->strays) {
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
@@ -1440,7 +1451,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
         index_copy(state, CODE_TARGET, r->code->cpu->ra);
         fact->flow = CODE_AWAY;
     }
-    if (r->apart)
+    if (is_apart(r, state))
         depart_apart(r, state, fact, give);
     else if (!give)
         depart(r, state, fact);
@@ -1576,6 +1587,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
 
         r->here = at;
+        r->places[at].sure |= !state->strays;
         if (give)
             give_both(r, pc, &fact, &f);
         r->places[at].given |= give;
@@ -1646,18 +1658,62 @@ static void settle(struct run *r)
     settle_behind(r);
 }
 
+static void add_seed(struct run *r, const struct seed *seed)
+{
+    r->seeds = grow(r->seeds, r->num_seeds, sizeof *r->seeds);
+    r->seeds[r->num_seeds++] = *seed;
+}
+
+/* Whether no CFI says anything of the unit. */
+static bool is_unsaid(const struct run *r)
+{
+    return r->unit->fde == NULL || r->unit->says_nothing;
+}
+
+/* Whether PC is in the function that the unit begins with. Where symbols are missing, others lie behind that. */
+static bool is_in_function(const struct run *r, uint64_t pc)
+{
+    const struct symbol *symbol = image_symbol(r->code->image, r->unit->start);
+
+    if (r->unit->fde != NULL)
+        return true;
+    return symbol != NULL && symbol->addr == r->unit->start &&
+           (symbol->size == 0 || pc - symbol->addr < symbol->size);
+}
+
+/* Jumps to where nobody knows, in the middle of a frame, may lead to PC. What holds there is not known; but the ways
+ * from there on lead on to code that others lead to. Returns whether there is such a jump. */
+static bool stray_to(struct run *r, uint64_t pc)
+{
+    const struct code_fact jump = {.flow = CODE_AWAY};
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < r->num_away && is_in_function(r, pc); i++) {
+        struct seed seed = {pc, r->away[i]};
+
+        if (seed.state.caller != CALLER_KNOWN || seed.state.switched != 0 ||
+            code_is_entry(r->code->cpu, &seed.state) || code_is_left(r->code->cpu, &seed.state, &jump))
+            continue;
+        seed.state.strays = any = true;
+        add_seed(r, &seed);
+    }
+    return any;
+}
+
 /* Whether one of the states of jumps to what a register has is admitted at PC. Then ways begin there. */
 static bool begin_at(struct run *r, uint64_t pc)
 {
     size_t i;
 
+    if (is_unsaid(r))
+        return stray_to(r, pc);
     for (i = 0; i < r->num_away; i++) {
         struct seed seed = {pc, r->away[i]};
 
         if (!r->watch->admit(r->watch->ctx, pc, &seed.state))
             continue;
-        r->seeds = grow(r->seeds, r->num_seeds, sizeof *r->seeds);
-        r->seeds[r->num_seeds++] = seed;
+        add_seed(r, &seed);
         return true;
     }
     return false;
@@ -1834,7 +1890,7 @@ static bool has_overlaps(const struct run *r)
     uint64_t size = r->unit->end - r->unit->start, offset, end = 0;
 
     for (offset = 0; offset < size; offset++) {
-        if (r->index[offset] == 0)
+        if (r->index[offset] == 0 || !r->places[r->index[offset] - 1].sure)
             continue;
         if (offset < end)
             return true;

@@ -69,6 +69,8 @@
  *   - Who jumps to a thunk that returns in its place (x86: `__x86_return_thunk`) has put SP and FP back, unless it is
  *     seen that SP is below the return address (`__x86_indirect_thunk`).
  *   - Code that no way is seen to lead to begins with what CFI says of it there, unless the code contradicts that.
+ *     Where there is no CFI, or it says nothing, that code has no rows; a jump to where nobody knows, in a frame, may
+ *     lead to it, and from there back to code that has.
  *   - Where the lower half of a register was compared and the whole of it is the index of a table of jumps, its upper
  *     half is 0.
  *   - What jumps into an IT block of ARM's jumps nowhere.
@@ -197,6 +199,7 @@ struct code_state {
     bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
     bool detours;       /* a detour's call leads here (enum code_detour): a return is not the unit's */
+    bool strays;        /* nothing but a jump to where nobody knows leads here, and that perhaps */
     uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; RISC-V: the one
                           whose registers of interrupts it has used; 0: none yet; CODE_NONE: several */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and

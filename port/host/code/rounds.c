@@ -189,6 +189,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     free(t->cfi.list);
     free(t->fixed.list);
     free(t->followed.list);
+    free(t->unsaid.list);
     free(t->refuted.list);
     free(t->lost);
     free(t->read);

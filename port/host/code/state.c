@@ -739,6 +739,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->detours, other->detours);
+    less |= join_both(&state->strays, other->strays);
     less |= join_both(&state->low_core, other->low_core);
     less |= join_either(&state->has_parted, other->has_parted);
     less |= join_either(&state->has_called, other->has_called);

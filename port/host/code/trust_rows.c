@@ -245,7 +245,7 @@ static bool begins_other_way(const struct trust *t, uint64_t pc, const struct co
            j->cfa == CORRECTED && is_other_way(state, t->row, row) && !trust_comes_back_to(t, t->callee, pc, row);
 }
 
-/* Whether FACT moves SP by a number that is not known, if SP has a place of its own behind it. */
+/* Whether FACT moves SP: by a number that is not known, if SP has a place of its own behind it. */
 static bool moves_sp(const struct code_cpu *cpu, const struct code_fact *fact)
 {
     unsigned i;
@@ -297,6 +297,19 @@ static void note_stored(struct trust *t, const struct cfi_row *row, const struct
         t->stored.fp = row->fp.offset;
 }
 
+/* At the SIZE bytes at PC the code knows nothing better than ROW, which says nothing either. */
+static void note_unsaid(struct trust *t, uint64_t pc, unsigned size, const struct cfi_row *row)
+{
+    struct cfi_row unsaid = *row;
+
+    unsaid.kind = CFI_LOST;
+    unsaid.by_code = true;
+    unsaid.start = pc;
+    unsaid.end = pc + size;
+    unsaid.why = "the CFI says nothing of the frame, and the code does not know all of it";
+    rows_collect(&t->unsaid, &unsaid);
+}
+
 /* Judges ROW, which is the CFI's, at the instruction of FACT, in front of which STATE holds, and takes what the code
  * knows better. */
 static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state,
@@ -318,6 +331,10 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     t->next = pc + fact->size;
     t->callee = fact->flow == CODE_CALL && fact->link == 0 ? fact->target : 0;
     count_judged(&t->own, &j, fact->size);
+    t->steps |= moves_sp(t->cpu, fact);
+    if (j.row == SILENT && j.cfa == SILENT && t->unit->says_nothing && state->caller == CALLER_KNOWN &&
+        code_bears_out(t->all, pc, row) != CODE_BEARS_OUT)
+        note_unsaid(t, pc, fact->size, row);
     if (j.row != CORRECTED && why == NULL)
         return;
     fixed.by_code = true;
@@ -345,6 +362,7 @@ static void refute_row(struct trust *t, uint64_t pc, const struct code_fact *fac
     note_stored(t, row, &j);
     contradicts = j.row == CORRECTED && !t->cpu->mended_later;
     t->contradicts |= contradicts;
+    t->differs |= j.row == CORRECTED || why != NULL;
     fixed = *row;
     fixed.by_code = true;
     fixed.start = pc;
@@ -412,12 +430,32 @@ void trust_lose_counted(struct trust *t)
 }
 
 /* Where the code contradicts CFI that says nothing, that is not believed elsewhere in the function either: it may go on
- * there with its frame, in a way that is not seen (`lret`, `iret`, a jump to an address that nobody knows). */
+ * there with its frame, in a way that is not seen (`lret`, `iret`, a jump to an address that nobody knows), or in one
+ * of several frames. */
 void trust_lose_unsaid(struct trust *t)
 {
-    if (t->unit->says_nothing && t->read != NULL && t->own.corrected + t->own.lost > 0)
-        lose_unread(t, t->cfi.list,
-                    "the CFI says nothing of the frame, and no way is seen in which the code comes there");
+    const bool contradicted = t->own.corrected + t->own.lost > 0 || t->differs || (t->unsaid.num > 0 && t->steps);
+    size_t i;
+
+    if (!t->unit->says_nothing || t->read == NULL || !contradicted)
+        return;
+    lose_unread(t, t->cfi.list,
+                "the CFI says nothing of the frame, and no way is seen in which the code comes there");
+    for (i = 0; i < t->unsaid.num; i++) {
+        t->own.lost += t->unsaid.list[i].end - t->unsaid.list[i].start;
+        rows_collect(&t->fixed, &t->unsaid.list[i]);
+    }
+}
+
+/* STATE holds at the instruction of FACT only perhaps: notes whether ROW, the CFI's, does not say so. */
+static void note_differing(struct trust *t, const struct code_fact *fact, const struct code_state *state,
+                           const struct cfi_row *row)
+{
+    struct cfi_row copy = *row;
+    struct judgement j;
+
+    judge_at(t, fact, state, &copy, &j);
+    t->differs |= j.row == CORRECTED || j.row == REFUTED;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
@@ -431,6 +469,11 @@ void trust_compare(void *ctx, uint64_t pc, const struct code_fact *fact, const s
     if (t->believed != NULL) {
         if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
             refute_row(t, pc, fact, state, row);
+        return;
+    }
+    if (state->strays) {
+        if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
+            note_differing(t, fact, state, row);
         return;
     }
     code_note_register(t->all, pc, fact, state);

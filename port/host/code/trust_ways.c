@@ -130,8 +130,8 @@ bool trust_agrees(void *ctx, uint64_t pc, const struct code_state *state)
     struct cfi_row copy;
     struct judgement j;
 
-    if (t->alone || row == NULL || row->kind != CFI_RULES)
-        return t->alone;
+    if (t->alone || t->unit->says_nothing || row == NULL || row->kind != CFI_RULES)
+        return t->alone || t->unit->says_nothing;
     copy = *row;
     judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
     return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED;

@@ -1202,7 +1202,57 @@ APART_DATA = {
         pop %rsp => r7+16 [cfa-8] r6+0\njmp 1f => r7+16 [cfa-8] r6+0\n1: nop => r7+16 [cfa-8] r6+0\n.byte 6, 6
         pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
 }
-CASES = {"an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
+# Registers stored and loaded at SP + a number in a register, and RA's word overwritten so.
+BY_INDEX = {
+    "aarch64": """sub sp, sp, #32 => r31+0 r30+0 r29+0\nmov x9, #16 => r31+32 r30+0 r29+0
+        str x30, [sp, x9] => r31+32 r30+0 r29+0\nbl leaf => r31+32 [cfa-16] r29+0\nmov x9, #16 => r31+32 [cfa-16] r29+0
+        ldr x30, [sp, x9] => r31+32 [cfa-16] r29+0\nstr x1, [sp, x9] => r31+32 * r29+0\nnop => r31+32 r30+0 r29+0
+        add sp, sp, #32 => r31+32 r30+0 r29+0\nret => r31+0 r30+0 r29+0""",
+    "arm": """sub sp, sp, #16 => r13+0 r14+0 FP+0\nmovw r3, #8 => r13+16 r14+0 FP+0
+        str lr, [sp, r3] => r13+16 r14+0 FP+0\nbl leaf => r13+16 [cfa-8] FP+0\nmovw r3, #8 => r13+16 [cfa-8] FP+0
+        ldr lr, [sp, r3] => r13+16 [cfa-8] FP+0\nstrb r1, [sp, r3] => r13+16 * FP+0\nnop => r13+16 r14+0 FP+0
+        ldr r2, [sp, r3] => r13+16 r14+0 FP+0\nadd sp, sp, #16 => r13+16 r14+0 FP+0\nbx lr => r13+0 r14+0 FP+0""",
+}
+# A jump to where nobody knows, in a frame: what it may lead to overwrites RA's word, and leads back to where RA has two
+# places. So it is with and without CFI that says nothing.
+STRAYED = {
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\n1: cbz x0, 3f => r31+16 r30+0 r29+0
+        br x9 => r31+16 r30+0 r29+0\n2: str x1, [sp] => none\nb 1b => none\n3: add sp, sp, #16 => r31+16 r30+0 r29+0
+        ret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 0(sp) => r2+16 r1+0 r8+0
+        1: beqz a0, 3f => r2+16 r1+0 r8+0\njr t3 => r2+16 r1+0 r8+0\n2: STORE a1, 0(sp) => none\nj 1b => none
+        3: addi sp, sp, 16 => r2+16 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160 => r15+160 * r11+0
+        1: ltgr %r2, %r2 => r15+320 r14+0 r11+0\nje 3f => r15+320 r14+0 r11+0\nbr %r1 => r15+320 r14+0 r11+0
+        2: stg %r3, 272(%r15) => none\nj 1b => none\n3: aghi %r15, 160 => r15+320 r14+0 r11+0
+        br %r14 => r15+160 r14+0 r11+0""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\n1: cmp r0, #0 => r13+8 r14+0 FP+0\nbeq 3f => r13+8 r14+0 FP+0
+        bx r3 => r13+8 r14+0 FP+0\n2: str r1, [sp, #4] => none\nb 1b => none\n3: add sp, sp, #8 => r13+8 r14+0 FP+0
+        bx lr => r13+0 r14+0 FP+0""",
+}
+# The same at the start of a function. What lies behind has a frame, of which CFI that says nothing knows nothing.
+STRAYED_AT_START = {
+    "aarch64": """br x9 => r31+0 r30+0 r29+0\nsub sp, sp, #16 => none\nnop => none\nadd sp, sp, #16 => none
+        ret => none""",
+    "riscv": """jr t3 => r2+0 r1+0 r8+0\naddi sp, sp, -16 => none\nnop => none\naddi sp, sp, 16 => none
+        ret => none""",
+    "arm": "bx r3 => r13+0 r14+0 FP+0\nsub sp, sp, #16 => none\nnop => none\nadd sp, sp, #16 => none\nbx lr => none",
+}
+# Beside CFI that says nothing, a jump by a table goes where that leads to, in the frame that there is.
+BY_TABLE = {
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\ncmp w0, #1 => r31+16 * r29+0\nb.hi 3f => r31+16 * r29+0
+        adr x16, 1f\nldrb w17, [x16, w0, uxtw]\nadr x16, 2f\nadd x16, x16, w17, sxtb #2\nbr x16 => r31+16 * r29+0
+        1: .byte 0, 2, 0, 0\n2: bl leaf => r31+16 [cfa-16] r29+0\nb 3f => r31+16 [cfa-16] r29+0
+        nop => r31+16 * r29+0\n3: ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\nret => r31+0 r30+0 r29+0""",
+    "thumb": """push {r4, lr} => r13+0 r14+0 FP+0\ncmp r0, #1 => r13+8 * FP+0\nbhi 3f => r13+8 * FP+0
+        tbb [pc, r0] => r13+8 * FP+0\n1: .byte (2f - 1b) / 2, (4f - 1b) / 2\n2: bl leaf => r13+8 [cfa-4] FP+0
+        4: nop => r13+8 [cfa-4] FP+0\n3: pop {r4, pc} => r13+8 [cfa-4] FP+0""",
+}
+CASES = {"words at SP + a number in a register": BY_INDEX,
+         "a jump to where nobody knows, in a frame": STRAYED,
+         "a jump to where nobody knows, and a frame behind": STRAYED_AT_START,
+         "a jump by a table, in a frame": BY_TABLE,
+         "an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
@@ -2042,6 +2092,10 @@ def main():
         text = GOTO.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
         if text is not None:
             test("%s: code alone: a label that an address may lead to" % cpu, alone, cpu, text)
+    for cpu in CPUS:
+        text = STRAYED.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu)
+        if text is not None:
+            test("%s: code alone: a jump to where nobody knows, in a frame" % cpu, alone, cpu, text)
     for cpu in CPUS:
         text = FAR["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: code alone: a call by a register of what never comes back" % cpu, alone, cpu, text)
