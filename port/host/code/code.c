@@ -135,7 +135,7 @@ static bool is_filler(const struct run *r, const struct code_fact *fact, uint64_
  * prologue, which makes a function's frame. */
 static bool changes_frame(const struct run *r, const struct code_fact *fact)
 {
-    const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+    const struct code_unit *callee = unit_called_by(r->code, fact);
 
     return callee != NULL && (state_pops_arguments(callee) || callee->spoils);
 }
@@ -563,18 +563,24 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     index_drop(state, op->reg);
 }
 
+/* x86: whether CALLEE goes on in a function that nobody knows. */
+static bool passes_on(const struct code *code, const struct code_unit *callee)
+{
+    return (callee->passes_on && callee->popped == 0) || unit_is_goto(code, callee->start);
+}
+
 /* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
  * pointer, goes on by one, or is in no unit (another image's, by a PLT), and no CFI of the caller says it. */
 static bool pops_unseen(const struct run *r, const struct code_fact *fact)
 {
     const struct code *code = r->code;
-    const struct code_unit *callee = fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
+    const struct code_unit *callee = unit_called_by(code, fact);
 
     if (code->cpu->link || code->cpu->word != 4 || fact->flow != CODE_CALL)
         return false;
     if (callee == NULL)
-        return fact->target == 0 || r->unit->fde == NULL;
-    return callee->passes_on && callee->popped == 0;
+        return fact->target == 0 || r->unit->fde == NULL || unit_is_goto(code, fact->target);
+    return passes_on(code, callee);
 }
 
 /* The same of what is called at PLACE. */
@@ -593,7 +599,7 @@ static void take_popped(const struct run *r, struct code_state *state, const str
 {
     const struct code_cpu *cpu = r->code->cpu;
 
-    state->may_pop |= pops_unseen(r, fact) || code_unit_at(r->code, fact->target) == NULL;
+    state->may_pop |= pops_unseen(r, fact) || unit_called_by(r->code, fact) == NULL;
     if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR && state->reg[cpu->fp].base != BASE_CFA)
         state_move_sp(cpu, state);
 }
@@ -663,6 +669,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
+    callee = unit_called_by(r->code, fact);
     if (callee != NULL && awaits(r, callee))
         return false;
     state_copy(&before, state);
@@ -724,14 +731,17 @@ static void note_popped(struct run *r, const struct code_value *sp, const struct
 }
 
 /* x86: with STATE the unit goes on, as FACT says, in another function, which returns to the caller of this one: this
- * one takes off the stack what that does. */
+ * one takes off the stack what that does. Where a callee may have popped unseen, so may this one, if a register says
+ * where it goes on: that may be its caller. */
 static void note_passed(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
     struct code_unit *unit = r->unit;
-    const bool open = fact->flow == CODE_AWAY || (callee != NULL && callee->passes_on && callee->popped == 0);
+    const bool open = fact->flow == CODE_AWAY || (callee != NULL && passes_on(r->code, callee));
 
-    if (r->code->cpu->link || callee == unit || !code_is_entry(r->code->cpu, state))
+    const bool unseen = open && state->may_pop && state->reg[r->code->cpu->sp].base != BASE_CFA;
+
+    if (r->code->cpu->link || callee == unit || (!unseen && !code_is_entry(r->code->cpu, state)))
         return;
     unit->changed |= open && !unit->passes_on;
     unit->passes_on |= open;
@@ -1403,7 +1413,7 @@ static void come_back(struct run *r, uint64_t next, const struct code_state *sta
 static void take_detour(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t next,
                         bool give)
 {
-    const struct code_fact back = {.flow = CODE_RETURN};
+    const struct code_fact back = {.flow = CODE_RETURN}, away = {.flow = CODE_AWAY};
     const struct code_cpu *cpu = r->code->cpu;
     struct code_value *sp = &state->reg[cpu->sp];
     struct code_state entry;
@@ -1421,6 +1431,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
         return;
     }
     code_move(sp, cpu->word);
+    note_passed(r, state, &away);
     if (!jumps_by_table(r, state))
         leaves(r, state);
 }

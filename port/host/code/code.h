@@ -481,6 +481,9 @@ enum code_detour code_detour(const struct code *code, const struct code_fact *fa
 /* Whether UNIT, which code with STATE jumps to, goes on where that has pushed (gcc's -mindirect-branch=thunk: `push
  * TARGET; jmp __x86_indirect_thunk`). The same instructions return in place of code that has pushed nothing. */
 bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state);
+/* Whether UNIT, which code with STATE jumps to, goes on where a register says, as `jmp *%rax` in its place would
+ * (`__x86_indirect_thunk_rax`): that may be in the middle of a frame. The unit may be called, too. */
+bool code_is_goto_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state);
 
 /* What is left behind a call of CALLEE, or of what is not known, NULL. */
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);

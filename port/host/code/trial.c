@@ -460,7 +460,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     t->ends->calls = true;
     t->ends->hands_on |= calls_kept(t, state, pc, fact);
     t->ends->hands_frame |= hands_frame(t, state);
-    code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
+    code_after_call(cpu, state, unit_called_by(t->code, fact));
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
     return !ends_at(t->code, next) && !(t->asks_back && ask_callee(t->code, fact->target, t->depth + 1).never);

@@ -269,6 +269,15 @@ static bool is_left_behind(const struct trust *t, const struct code_fact *fact, 
            ((t->unit->says_nothing && !called) || t->unmoved == row);
 }
 
+static const char of_detour[] = "the CFI counts the return address of a call that is a jump";
+
+/* Whether ROW, of T's CFI, counts what the call of a detour has pushed, or goes on to do so. */
+static bool is_counted(const struct trust *t, const struct cfi_row *row)
+{
+    return t->counted != NULL && row >= t->counted && row->kind == CFI_RULES &&
+           row->cfa.offset == t->counted->cfa.offset;
+}
+
 /* Why ROW, which is the CFI's at the instruction of FACT, and which J has judged in front of it, is wrong; or NULL.
  * Leaves in J that it is. */
 static const char *refute(const struct trust *t, uint64_t pc, const struct code_fact *fact,
@@ -281,6 +290,10 @@ static const char *refute(const struct trust *t, uint64_t pc, const struct code_
     if (j->row == SILENT && is_left_behind(t, fact, state, row)) {
         j->row = REFUTED;
         return "the code has moved SP by a number that is not known, and the CFI does not say so";
+    }
+    if (j->row == SILENT && j->cfa != CONFIRMED && is_counted(t, row)) {
+        j->row = REFUTED;
+        return of_detour;
     }
     if (j->row != REFUTED && !is_refuted_by_end(t, pc, state, row))
         return NULL;
@@ -425,8 +438,8 @@ void trust_lose_counted(struct trust *t)
     const struct cfi_row *row = t->counted, *end = t->cfi.list + t->cfi.num;
 
     for (; row != NULL && row < end; row++)
-        if (row->kind == CFI_RULES && row->cfa.offset == t->counted->cfa.offset)
-            lose_unread(t, row, "the CFI counts the return address of a call that is a jump");
+        if (is_counted(t, row))
+            lose_unread(t, row, of_detour);
 }
 
 /* Where the code contradicts CFI that says nothing, that is not believed elsewhere in the function either: it may go on

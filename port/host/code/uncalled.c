@@ -606,6 +606,10 @@ static bool is_shared_end(struct code *code, const struct code_unit *unit)
 
     if (edge == NULL || !edge->bare || edge->state.caller != CALLER_KNOWN)
         return false;
+    if (code_is_goto_thunk(code, unit, &edge->state))
+        return true;
+    if (unit->is_called)
+        return false;
     if (code_is_jump_thunk(code, unit, &edge->state))
         return true;
     if (!code_try_piece(code, unit->start, &edge->state, &ends))
@@ -648,7 +652,7 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
                    "its CFI says that an error code lies below the interrupted PC");
     if (unit->lost_to == LOST_BY_PROGRAM)
         return;
-    if (unit->lost_to == LOST_BY_JUMP && unit->is_called)
+    if ((unit->lost_to == LOST_BY_JUMP || unit->lost_to == LOST_BY_FRAME) && unit->is_called)
         code_begin_at(code, unit->start, CODE_CALLED);
     if (!code_is_lost_by_itself(unit) || unit->jumped_to)
         return;
@@ -746,8 +750,7 @@ static bool drop_shared(struct code *code, bool *lost)
     for (i = 0; i < code->num_units; i++) {
         struct code_unit *unit = &code->units[i];
 
-        if (unit->fde == NULL || unit->trap || unit->is_called || unit->says_end || !unit->function ||
-            !is_shared_end(code, unit))
+        if (unit->fde == NULL || unit->trap || unit->says_end || !unit->function || !is_shared_end(code, unit))
             continue;
         code_drop_cfi(code, unit);
         unit->lost_to = LOST_BY_FRAME;

@@ -166,6 +166,23 @@ static bool sets_target(const struct code_fact *fact)
     return i < fact->num;
 }
 
+bool unit_is_goto(const struct code *code, uint64_t pc)
+{
+    struct code_fact fact;
+
+    if (code->cpu->link || !unit_fact_at(code, pc, &fact))
+        return false;
+    return (fact.flow == CODE_AWAY && sets_target(&fact)) ||
+           code_detour(code, &fact, pc + fact.size) == DETOUR_JUMPS;
+}
+
+struct code_unit *unit_called_by(const struct code *code, const struct code_fact *fact)
+{
+    struct code_unit *callee = fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
+
+    return callee != NULL && fact->target != callee->start && unit_is_goto(code, fact->target) ? NULL : callee;
+}
+
 uint64_t unit_callee_of(const struct code *code, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_value *target = &state->reg[CODE_TARGET];
@@ -185,6 +202,14 @@ bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit,
 bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
 {
     return has_pushed(code->cpu, state) && is_thunk(code, unit);
+}
+
+bool code_is_goto_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
+{
+    const struct code_value *sp = &state->reg[code->cpu->sp];
+
+    return (has_pushed(code->cpu, state) || sp->base == BASE_NEAR || sp->base == BASE_ALIGNED) &&
+           unit_is_goto(code, unit->start);
 }
 
 /* The list that the edge to TARGET is in. */

@@ -20,6 +20,12 @@ bool unit_fact_at(const struct code *code, uint64_t pc, struct code_fact *fact);
 bool unit_names_piece(const char *name);
 /* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
 bool unit_takes_address(const struct code *code, uint64_t pc);
+/* x86: whether the code at PC does nothing but go on where a register says: `jmp *%rax`, or a detour that does the
+ * same (`__x86_indirect_thunk_rax`; in the middle of a function: -mindirect-branch=thunk-inline). */
+bool unit_is_goto(const struct code *code, uint64_t pc);
+/* The unit that FACT calls, or NULL if that is not known. One in whose middle there is only such a way is not
+ * called. */
+struct code_unit *unit_called_by(const struct code *code, const struct code_fact *fact);
 /* Follows STATE from PC on to the next return. Returns false if none comes soon, or a way leads elsewhere. */
 bool unit_follow_to_return(const struct code *code, struct code_state *state, uint64_t pc);
 /* The edge at AT goes, unless a way begins there: then nothing else is left of it. Returns where the next one is. */

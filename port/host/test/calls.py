@@ -280,6 +280,12 @@ DETOUR = {
         call 1f => r4+4 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
         lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
 }
+# The same of a call by a register. Behind it SP is not known, and the CFI still counts.
+DETOUR_CALLED = {
+    "i386": """push %ebx\n.cfi_def_cfa_offset 8\nsub $24, %esp\n.cfi_def_cfa_offset 32\njmp 2f => r4+32 [cfa-4] r5+0
+        1: call 3f\n4: pause\nlfence\njmp 4b\n3: .cfi_def_cfa_offset 8\nmov %eax, (%esp)\nret
+        2: call 1b => r4+32 [cfa-4] r5+0\nnop => none\ncall leaf => none\n5: jmp 5b => none""",
+}
 # A jump to what has been pushed, by a thunk, from the end of a function and in place of a call (gcc,
 # -mindirect-branch=thunk). The CFI of the thunk is that of a function, which has its return address at SP. The same
 # instructions return in place of functions that have pushed nothing (-mfunction-return=thunk), and the linker may make
@@ -299,6 +305,28 @@ PUSHED = {
         .section .rodata\ntab: .long f\n.text\n.type g, %function\ng: .cfi_startproc
         call 1f => r4+8 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
         lea 4(%esp), %esp => r4+4 [cfa-4] r5+0\nret => none""",
+}
+# A computed goto by such a thunk, in the middle of frames that differ, and a call by it (FAULTS.md: gcc-thunk-jump). A
+# tail call is no goto.
+GOTO_THUNK = {
+    "x86_64": """push %rbx => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 16\nmov tab(,%rdi,8), %rax => r7+16 [cfa-8] r6+0
+        jmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        sub $24, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 32\ncall g => r7+32 [cfa-8] r6+0
+        jmp g => r7+32 [cfa-8] r6+0\n.cfi_endproc\n.section .rodata\ntab: .quad f\n.text\n.type g, %function
+        g: .cfi_startproc\ncall 1f => none\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 16
+        mov %rax, (%rsp) => r7+8 [cfa-8] r6+0\nret => none\n.cfi_endproc\n.type tail, %function\ntail: .cfi_startproc
+        jmp t => r7+8 [cfa-8] r6+0\n.cfi_endproc\n.type t, %function\nt: .cfi_startproc
+        call 1f => r7+8 [cfa-8] r6+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 16
+        mov %rcx, (%rsp) => r7+8 [cfa-8] r6+0\nret => none""",
+    "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 8\nmov tab(,%edi,4), %eax => r4+8 [cfa-4] r5+0
+        jmp g => r4+8 [cfa-4] r5+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        sub $12, %esp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 16\ncall g => r4+16 [cfa-4] r5+0
+        jmp g => r4+16 [cfa-4] r5+0\n.cfi_endproc\n.section .rodata\ntab: .long f\n.text\n.type g, %function
+        g: .cfi_startproc\ncall 1f => none\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
+        mov %eax, (%esp) => r4+4 [cfa-4] r5+0\nret => none\n.cfi_endproc\n.type tail, %function\ntail: .cfi_startproc
+        jmp t => r4+4 [cfa-4] r5+0\n.cfi_endproc\n.type t, %function\nt: .cfi_startproc
+        call 1f => r4+4 [cfa-4] r5+0\n2: pause\nlfence\njmp 2b\n1: .cfi_def_cfa_offset 8
+        mov %ecx, (%esp) => r4+4 [cfa-4] r5+0\nret => none""",
 }
 PUSHED_OR_NOT = {
     "x86_64": """push tab\njmp g => r7+16 [cfa-8] r6+0\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
@@ -1266,7 +1294,9 @@ CASES = {"words at SP + a number in a register": BY_INDEX,
          "SP in a register that a callee leaves alone": UNWRITTEN,
          "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
          "RA's word overwritten": LOST_WORD, "RA overwritten by a string": LOST_STRING, "a call that is a jump": DETOUR,
-         "a jump to what was pushed": PUSHED, "a thunk that also returns": PUSHED_OR_NOT,
+         "a call by one": DETOUR_CALLED,
+         "a jump to what was pushed": PUSHED, "a computed goto by a thunk": GOTO_THUNK,
+         "a thunk that also returns": PUSHED_OR_NOT,
          "RA's last copy overwritten": LOST_COPY, "a piece of the prologue is called": PIECE,
          "a piece of epilogues is called by t0": OUTLINED, "a shadow call stack": SHADOW,
          "a switch of threads": SWITCH, "another stack, rounded": ROUNDED, "another stack by msr": MSP,
@@ -1792,12 +1822,27 @@ COPIED = {
 # Code alone, i386: what a callee has taken off the stack that is called by a pointer, or by a PLT, is not known. Where
 # FP has the frame, rows behind the call count from FP. Else there are rows only if the code behind shows that it was
 # nothing: by a return or a jump with SP at the return address, by a way without such a call that meets with the same
-# SP, or by a loop.
+# SP, or by a loop. DETOURED is gcc's thunk that goes on where a register says (-mindirect-branch, -mfunction-return).
+DETOURED = "call 5f\n6: pause\nlfence\njmp 6b\n5: mov %eax, (%esp)\nret"
 POPPED = {
     "a return shows it": """push %ebx => r4+4 [cfa-4] r5+0\npush $1 => r4+8 [cfa-4] r5+0\npush $2
         call *%eax => r4+16 [cfa-4] r5+0\nnop => none\npop %ebx => none\nret => none""",
     "a return shows it, behind a call": """push %ebx\npush $1\ncall *4(%eax) => r4+12 [cfa-4] r5+0\nnop => none
         call leaf => none\npop %ebx => none\nret => none""",
+    "a callee in a register, by a thunk": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        1: jmp 1b => none\n.type g, %function\ng: DETOURED""",
+    "a callee in a register, by a thunk that is jumped to": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => none\n1: jmp 1b => none\n.type g, %function\ng: DETOURED\n.type h, %function\nh: push %ebx
+        jmp g => r4+8 [cfa-4] r5+0""",
+    "a callee in a register, by a thunk in a function that pops": """push %ebx\npush $1\njmp 1f\n3: DETOURED
+        1: call 3b => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0
+        ret $8 => r4+4 [cfa-4] r5+0""",
+    "a callee that goes on by a thunk": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        1: jmp 1b => none\n.type g, %function\ng: nop\nDETOURED""",
+    "a callee that returns by a thunk, and nobody knows from where": """push %ebx\npush $1
+        call g => r4+12 [cfa-4] r5+0\nnop => none\n1: jmp 1b => none\n.type g, %function
+        g: push %ebx\npush $1\ncall *%edx => r4+12 [cfa-4] r5+0\npop %ebx => none\npop %eax => none
+        add $4, %esp => none\njmp h => none\n.type h, %function\nh: DETOURED""",
     "not at all": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
         pop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
     "a call does not come back": """push %ebx\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0\ntest %eax, %eax
@@ -2125,7 +2170,8 @@ def main():
                 test("%s: code alone: %s: %s" % (cpu, what, way.replace("\n", "; ")), alone, cpu,
                      tables[kind][0].replace("INDEX", way))
     for how, text in POPPED.items():
-        test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386", text)
+        test("i386: code alone: a callee that is not known takes its arguments: %s" % how, alone, "i386",
+             text.replace("DETOURED", DETOURED))
     for cpu in CPUS:
         text = NOWHERE["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: CFI that leads nowhere" % cpu, nowhere, cpu, text)
