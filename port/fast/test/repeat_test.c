@@ -45,21 +45,24 @@ int __wrap_sfu_walk_step(struct sfu_walk *walk)
     return __real_sfu_walk_step(walk);
 }
 
-static void add_tables(void)
+static void add_table(unsigned i)
 {
     struct sfu_section *list = NULL;
+
+    assert_int_equal(sfu_add(&list, &sections[i], 1, tables[i].bytes, tables[i].build.size, tables[i].addr),
+                     SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[i], 1, list), SFU_OK);
+}
+
+static void add_tables(void)
+{
     unsigned i;
 
     memset(&fast, 0, sizeof fast);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
-    for (i = 0; i < 2; i++) {
-        list = NULL;
-        if (!tables[i].good)
-            continue;
-        assert_int_equal(sfu_add(&list, &sections[i], 1, tables[i].bytes, tables[i].build.size, tables[i].addr),
-                         SFU_OK);
-        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, list), SFU_OK);
-    }
+    for (i = 0; i < 2; i++)
+        if (tables[i].good)
+            add_table(i);
 }
 
 /* Makes tables and a stack by SEED. */
@@ -327,14 +330,11 @@ static void change_target(const struct state *kept, const struct sfu_target *tar
 static void change_sections(const struct state *kept, const struct sfu_target *target)
 {
     struct sfu_target t = *target;
-    struct sfu_section *list = NULL;
 
     (void)sfu_fast_remove(&fast, &images[0], 1); /* the last of the list, whose head stays */
     check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
     assert_false(state.r.known);
-    assert_int_equal(sfu_add(&list, &sections[0], 1, tables[0].bytes, tables[0].build.size, tables[0].addr),
-                     SFU_OK);
-    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, list), SFU_OK);
+    add_table(0);
     check_after(kept, &t, &stack.s.top, 0, MAX_PCS);
     assert_false(state.r.known);
     t.sections = sfu_fast_sections(&fast);
@@ -365,6 +365,32 @@ static void test_changes(void **unused)
     }
     check_say("%u of %u stacks remembered, %u frames", known, stacks, frames);
     assert_true(known > stacks / 2 && frames > 8 * known);
+}
+
+/* The same while the cache still has what a change made wrong, because somebody who was interrupted writes to it: the
+ * traces are those of the sections that are there. */
+static void test_stale_cache(void **unused)
+{
+    static struct state kept;
+    unsigned i, known = 0;
+
+    (void)unused;
+    for (i = 0; i < stacks && known < 4; i++) {
+        uint64_t seed = i + 5000;
+        struct sfu_target t = make(&seed);
+
+        fast.busy = 1;
+        (void)sfu_fast_remove(&fast, &images[0], 1);
+        add_table(0);
+        t.sections = sfu_fast_sections(&fast);
+        if (remembers(&state, &t, &stack.s.top, 0, MAX_PCS)) {
+            known++;
+            kept = state;
+            change_sections(&kept, &t);
+        }
+        fast.busy = 0;
+    }
+    assert_int_equal(known, 4);
 }
 
 /* Any part of a trace, and one that does not fit. */
@@ -824,6 +850,71 @@ static void test_stacks(void **unused)
     }
 }
 
+/* As many answers as can be remembered, and then one that there is no stack: that is an answer, too, and the trace
+ * would go on if there were one. */
+static void test_last_answer(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    const uint64_t beyond = STACK + STACK_SIZE;
+    unsigned i;
+
+    (void)unused;
+    if (HOST_ABI != SFU_AMD64)
+        return;
+    t.find_stack = find_many;
+    t.frame_pointers = true;
+    top.pc = 0x5000;
+    top.fp = STACK;
+    memset(stack.s.bytes, 0, STACK_SIZE);
+    for (i = 0; i < SFU_REPEAT_STACKS / 2; i++) {
+        const uint64_t fp = i == 0 ? STACK + EACH : beyond, ra = 0x6000 + i;
+
+        memcpy(stack.s.bytes + (EACH * i ^ EACH), &fp, 8);
+        memcpy(stack.s.bytes + (EACH * i ^ EACH) + 8, &ra, 8);
+    }
+    assert_false(remembers(&state, &t, &top, 0, MAX_PCS));
+    assert_int_equal(state.r.num_answers, SFU_REPEAT_STACKS);
+}
+
+/* Each second answer has the stack's bytes at another place. */
+static bool find_second(void *ctx, uint64_t addr, struct sfu_stack *s)
+{
+    const bool found = find_many(ctx, addr, s);
+
+    if (asked++ % 2 != 0)
+        s->bytes = copied.bytes + ((const uint8_t *)s->bytes - stack.s.bytes);
+    return found;
+}
+
+/* A word that answers have at two places: nobody can say which of them is read. */
+static void test_two_places(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned i;
+
+    (void)unused;
+    if (HOST_ABI != SFU_AMD64)
+        return;
+    t.find_stack = find_many;
+    t.frame_pointers = true;
+    top.pc = 0x5000;
+    top.fp = STACK;
+    memset(stack.s.bytes, 0, STACK_SIZE);
+    for (i = 0; i < 2; i++) {
+        const uint64_t fp = STACK + EACH * (uint64_t)(i + 1), ra = 0x6000 + i;
+
+        memcpy(stack.s.bytes + (EACH * i ^ EACH), &fp, 8);
+        memcpy(stack.s.bytes + (EACH * i ^ EACH) + 8, &ra, 8);
+    }
+    memcpy(&copied, &stack.s, sizeof copied);
+    assert_true(remembers(&state, &t, &top, 0, 3));
+    t.find_stack = find_second;
+    asked = 0;
+    assert_false(remembers(&state, &t, &top, 0, 3));
+}
+
 static unsigned asks_until_shorter;
 
 static bool find_shrinking(void *ctx, sfu_addr addr, struct sfu_stack *s)
@@ -909,6 +1000,63 @@ static void test_never(void **unused)
     assert_true(unaligned > 0);
 }
 
+static int read_section(void *ctx, sfu_addr addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    memcpy(buffer, tables[0].bytes + (addr - tables[0].addr), len);
+    return 0;
+}
+
+/* A section of the list that is not mapped: its bytes may be others the next time. */
+static void test_unmapped(void **unused)
+{
+    struct sfu_section *list = NULL;
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+
+    (void)unused;
+    assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+    (void)sfu_fast_remove(&fast, &images[0], 1);
+    assert_int_equal(
+        sfu_add_remote(&list, &sections[0], 1, read_section, NULL, tables[0].build.size, tables[0].addr), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, list), SFU_OK);
+    t.sections = sfu_fast_sections(&fast);
+    assert_false(remembers(&state, &t, &top, 0, MAX_PCS));
+}
+
+/* Two stacks by turns, of the same PCs: each time it is another trace. */
+static void test_by_turns(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top), other = t;
+    unsigned i;
+
+    (void)unused;
+    memcpy(&copied, &stack.s, sizeof copied);
+    other.stack.bytes = copied.bytes;
+    sfu_repeat_init(&state.r, state.memory, ROOM);
+    for (i = 0; i < 2 * TRIES; i++) {
+        check_one(&state.r, i % 2 == 0 ? &t : &other, &top, 0, MAX_PCS);
+        assert_false(state.r.known);
+    }
+}
+
+/* No memory at all: nothing is written there. */
+static void test_no_memory(void **unused)
+{
+    struct sfu_registers top;
+    struct sfu_target t = make_long(&top);
+    unsigned i;
+
+    (void)unused;
+    memset(state.memory, 0x5a, sizeof state.memory);
+    sfu_repeat_init(&state.r, state.memory, 0);
+    for (i = 0; i < TRIES; i++)
+        check_one(&state.r, &t, &top, 0, 1);
+    assert_int_equal(state.memory[0], 0x5a5a5a5a5a5a5a5a);
+    assert_false(state.r.known);
+}
+
 /* A row that counts from a register that the callback does not know, now. */
 static void test_register(void **unused)
 {
@@ -972,6 +1120,27 @@ static void test_patience(void **unused)
         (void)sfu_repeat_trace(&state.r, &fast, &t, &stack.s.top, 0, pcs, MAX_PCS, &count);
     }
     assert_int_equal(core_steps, 0);
+}
+
+/* A trace that comes as often as the longest patience is one that stays: the next one need not wait. */
+static void test_most_patience(void **unused)
+{
+    const unsigned most = 1024;
+    struct sfu_registers top, other;
+    struct sfu_target t = make_long(&top);
+    unsigned less, i;
+
+    (void)unused;
+    other = top;
+    other.pc++;
+    for (less = 0; less < 2; less++) {
+        assert_true(remembers(&state, &t, &top, 0, MAX_PCS));
+        state.r.patience = most;
+        for (i = 0; i < most - less; i++)
+            check_one(&state.r, &t, &top, 0, MAX_PCS);
+        check_one(&state.r, &t, &other, 0, MAX_PCS);
+        assert_int_equal(state.r.patience, less != 0 ? most : SFU_REPEAT_TIMES);
+    }
 }
 
 /* ---- A profile ---- */
@@ -1056,11 +1225,13 @@ static void test_threads(void **unused)
 int main(int argc, char **argv)
 {
     const struct check_test tests[] = {
-        CHECK(test_changes),  CHECK(test_parts),    CHECK(test_find_stack),  CHECK(test_shrinking),
-        CHECK(test_long),     CHECK(test_kernel),   CHECK(test_again),       CHECK(test_never),
-        CHECK(test_register), CHECK(test_patience), CHECK(test_profile),     CHECK(test_threads),
-        CHECK(test_new),      CHECK(test_no_stack), CHECK(test_learn_again), CHECK(test_differ_late),
-        CHECK(test_final),    CHECK(test_link),     CHECK(test_changing),    CHECK(test_stacks)};
+        CHECK(test_changes),     CHECK(test_parts),       CHECK(test_find_stack),   CHECK(test_shrinking),
+        CHECK(test_long),        CHECK(test_kernel),      CHECK(test_again),        CHECK(test_never),
+        CHECK(test_register),    CHECK(test_patience),    CHECK(test_profile),      CHECK(test_threads),
+        CHECK(test_new),         CHECK(test_no_stack),    CHECK(test_learn_again),  CHECK(test_differ_late),
+        CHECK(test_final),       CHECK(test_link),        CHECK(test_changing),     CHECK(test_stacks),
+        CHECK(test_stale_cache), CHECK(test_last_answer), CHECK(test_two_places),   CHECK(test_unmapped),
+        CHECK(test_by_turns),    CHECK(test_no_memory),   CHECK(test_most_patience)};
 
     if (argc > 1)
         stacks = (unsigned)strtoul(argv[1], NULL, 10);
