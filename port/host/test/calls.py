@@ -1574,7 +1574,8 @@ SIGRETURN = {
 
 def sigreturn(cpu, text):
     """Nobody calls it, whatever CFI and symbols say; a handler's frame is looked up one byte below where it returns to.
-    Where it is called, the numbers are those of another system. CFI of a signal frame stays."""
+    Where it is called, the numbers are those of another system. CFI that says where the kernel has put the registers
+    stays."""
     size = SIGRETURN[cpu][0]
     nop, call = ("nopr", "brasl %r14, g") if cpu == "s390x" else ("nop", "bl g")
     call = "call g" if cpu in ("x86_64", "i386") else "jal g" if cpu.startswith("riscv") else call
@@ -1594,6 +1595,10 @@ def sigreturn(cpu, text):
     image, where = build(cpu, "signal frame", nop + begin + ".cfi_signal_frame\n" + text)
     found = rows(cpu, image, where["f"], where["end"])
     must(found[where["g"] - 1] == "none" and found[where["g"]] != "none", "a signal frame: %s" % found)
+    if "pop" not in text:
+        image, where = build(cpu, "registers of a signal", nop + begin + ".cfi_def_cfa_offset 512\n" + text)
+        found = rows(cpu, image, where["f"], where["end"])
+        must(found[where["g"]] != "none", "CFI that says where the registers are goes")
 
 
 def popping_again(cpu, text, is_alone):
@@ -1939,6 +1944,8 @@ def jumped(cpu, how):
              "instruction %d: %s" % (i, found[where["at%d" % i]]))
 
 
+# In front of how code that is no entry goes there.
+NO_ENTRY = "nop\n"
 # An exception's entry without CFI goes to a handler in C: how, whether the handler asks for the cause, and whether the
 # return address is then the interrupted program's. It is, too, where that handler goes on in h. What the entry calls,
 # and what has been given a return address, has its rows.
@@ -1949,13 +1956,17 @@ HANDED = {
               {"j g": (False, True), "jr t0": (True, True), "la t1, g\njr t1": (False, True),
                "j 5f\nnop\n5: jr t0": (True, True), "jalr t0\n1: j 1b": (True, False),
                "la ra, 1f\njr t0\n1: j 1b": (True, False), "LOAD ra, 24(a0)\njr t0": (True, False),
-               "call g\n1: j 1b": (True, False)}),
+               "call g\n1: j 1b": (True, False), "j 5f\nnop\n5: call f\nj g": (False, False),
+               NO_ENTRY + "j g": (False, False),
+               "jr t0\n5: call g\nj 5b": (True, False), "j h": (True, False)}),
     "aarch64": ("""sub sp, sp, #272\nstp x0, x1, [sp]\nstp x9, x10, [sp, #72]\nstp x11, x30, [sp, #88]
         mrs x0, elr_el1\nstr x0, [sp, #256]\nldr x9, [x1]\n""",
                 "stp x29, x30, [sp, #-16]!\n{}ldp x29, x30, [sp], #16\nb h\n", "mrs x0, esr_el1\n",
                 {"b g": (False, True), "br x9": (True, True), "adrp x2, g\nadd x2, x2, :lo12:g\nbr x2": (False, True),
                  "blr x9\n1: b 1b": (True, False), "adr x30, 1f\nbr x9\n1: b 1b": (True, False),
-                 "bl g\n1: b 1b": (True, False)}),
+                 "bl g\n1: b 1b": (True, False), "b 5f\nnop\n5: bl f\nb g": (False, False),
+                 NO_ENTRY + "b g": (False, False),
+                 "br x9\n5: bl g\nb 5b": (True, False), "b h": (True, False)}),
 }
 
 
@@ -1968,10 +1979,12 @@ def handed(cpu, how):
     if cpu.startswith("riscv"):
         width = "d" if cpu == "riscv64" else "w"
         text = text.replace("STORE", "s" + width).replace("LOAD", "l" + width)
+    if how.startswith(NO_ENTRY):
+        text = re.sub(r".*(sscratch|elr_el1).*\n", "", text)
     image, where = build(cpu, "handed", text)
     found = rows(cpu, image, where["f"], where["end"])
     for name in "g", "h":
-        must((found[where[name]] == "none") == lost, "%s: %s" % (name, found[where[name]]))
+        must((found[where[name]] == "none") == (lost or how[2:] == name), "%s: %s" % (name, found[where[name]]))
     must(found[where["f"]] != "none", "f has no rows")
     found = rows(cpu, image, where["f"], where["end"], "--entry=g:start")
     must(found[where["g"]] != "none", "g has no rows although it is said how it is entered")
