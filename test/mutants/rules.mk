@@ -29,7 +29,7 @@ kernel-mutants cortexm-mutants print-mutants: %-mutants:
 	@test/tools/toolchain/install.sh core python
 	@test/run.sh $@ $(MUTANTS)/$* $(or $(N),200)
 
-## [campaigns] host-mutants: N changes by rule of what makes tables in port/host; T=trust.c: of that file
+## [campaigns] host-mutants: N changes by rule of what makes tables in port/host; T=verdict.c: of that file
 .PHONY: host-mutants
 host-mutants: export FLAGS = $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -Iport/host/code -Iport/host/tables
 host-mutants: export LIBRARIES = $(TOOLS_LINT_LIBRARIES)
