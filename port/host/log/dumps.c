@@ -863,7 +863,8 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         return n.end;
     s->d->moved_index =
         s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
-    found = in_brackets(s, found, end);
+    if (s->text[at] == 'r')
+        found = in_brackets(s, found, end);
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
         const size_t second = end + 1;
 
@@ -1008,7 +1009,7 @@ static bool is_json_number(const struct scan *s, size_t at, size_t end, size_t v
 static bool has_decimal(const struct scan *s)
 {
     size_t i, end, name, digits, sum = 0;
-    bool hex = false;
+    bool hex = false, sized = false, json = false;
 
     if (has_decimal_list(s) || is_decimal_member(s))
         return true;
@@ -1021,17 +1022,16 @@ static bool has_decimal(const struct scan *s)
         if (s->text[end] != ':' && s->text[end] != '=')
             continue;
         end = skip_spaces(s, end + 1);
-        if (is_json_number(s, i, name, end))
-            return true;
+        json = json || is_json_number(s, i, name, end);
         digits = strspn(s->text + end, "0123456789");
         if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
             return true;
-        hex = hex || text_is_of_a_word(s->text[end + digits]) || (digits > 1 && s->text[end] == '0') ||
-              digits == 8 || digits == 16;
+        sized = sized || digits == 8 || digits == 16;
+        hex = hex || text_is_of_a_word(s->text[end + digits]) || (digits > 1 && s->text[end] == '0');
         for (; digits > 0; digits--)
             sum += s->text[end + digits - 1] != '0';
     }
-    return !hex && sum >= ENOUGH_DIGITS;
+    return !hex && (json || (!sized && sum >= ENOUGH_DIGITS));
 }
 
 /* Takes the registers of the line; or only asks whether one is there that is known already. */
@@ -1129,6 +1129,19 @@ static bool are_characters(const struct scan *s, size_t at, size_t size)
     return (from >= at + 2 || s->text[from] == '|') && s->size - from <= size + 2;
 }
 
+/* The end of the line without a tag that a logger has put there: "[E]". */
+static size_t without_tag(const struct scan *s)
+{
+    enum { LONGEST = 10 };
+    size_t open = s->size;
+
+    if (s->size == 0 || s->text[s->size - 1] != ']')
+        return s->size;
+    while (open > 0 && s->text[open - 1] != '[')
+        open--;
+    return open > 1 && s->size - open <= LONGEST && is_space(s->text[open - 2]) ? open - 2 : s->size;
+}
+
 /* Whether nothing but numbers follows AT, and perhaps the same bytes as characters. */
 static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num)
 {
@@ -1141,7 +1154,7 @@ static bool only_numbers(const struct scan *s, size_t at, const struct number *l
         at = list[i].end;
         size += list[i].digits / 2;
     }
-    return is_blank(s, at, s->size) || are_characters(s, at, size);
+    return is_blank(s, at, s->size) || is_blank(s, at, without_tag(s)) || are_characters(s, at, size);
 }
 
 static bool is_near(uint64_t sp, uint64_t addr)
@@ -1165,7 +1178,7 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
     size_t at = skip_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
     struct number n;
 
-    at += s->text[at] == '|';
+    at += s->text[at] == '|' || s->text[at] == '='; /* J-Link: "20001F40 = 00 11 22 .." */
 
     while (count < sizeof bytes && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;

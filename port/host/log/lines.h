@@ -13,7 +13,8 @@
 
 enum { LINES_CELLS = 64 };
 
-#define LINES_TASK (1u << 31) /* in the number of a CPU: it is that of a task */
+#define LINES_TASK   (1u << 31) /* in the number of a CPU: it is that of a task */
+#define LINES_NO_CPU UINT32_MAX
 
 /* The first line of a table, which names its columns. */
 struct lines_table {

@@ -479,6 +479,10 @@ def rewritten(stopped):
         must(names_of_frames(said) == CHAIN, said)
         must(re.findall(r"(?m)^        (\w+) at ", said)[len(CHAIN):] == ["third", "second"], said)
         must(re.findall(r"(?m)^    of (\w+) \d+:$", said) in (["CPU", "CPU"], ["CPU", "task"]), said)
+    stopping = ["mepc=0x%x ra=0x%x" % (s.pc, s.values["ra"]), "sp=0x%x s0=0x%x" % (s.sp, s.values["fp"]),
+                "CPU1: stopping", "CPU2: stopping", *s.rows("0x%x: ", "0x%016x", 2)]
+    for lines in (stopping, ["CPU0: " + stopping[0], *stopping[1:]]):
+        must(names_of_frames(traced(s, "\n".join(lines) + "\n")) == CHAIN, lines)
     said = traced(s, "\n".join(two_cpus(s, ["", ""])) + "\n")
     must("no trace: two CPUs or threads have printed" in said and names_of_frames(said) == [], said)
     said = traced(thumb, "\n".join(cmbacktrace_overflow(thumb)) + "\n")

@@ -682,7 +682,7 @@ static void say_dump(struct filter *f)
         say_no_image(f);
     if (f->main == NULL || is_chance(f))
         return;
-    if (f->num_parked > 0)
+    if (f->num_parked > 0 && f->cpu != LINES_NO_CPU)
         out_line(&f->out, "    of %s %u:", (f->cpu & LINES_TASK) != 0 ? "task" : "CPU", f->cpu & ~LINES_TASK);
     f->options->slide = dump_slide(f);
     set_log_slide(f, o->slide);
@@ -783,12 +783,17 @@ static void start_dumps(const struct filter *f, struct dumps *dumps)
                 f->main != NULL ? f->main->image.registers->word : 8, f->main != NULL && f->main->image.big);
 }
 
+static bool is_empty(const struct dumps *d)
+{
+    return d->registers == 0 && d->dump.num_words == 0 && d->run_size == 0;
+}
+
 /* The line is one of CPU: it belongs to that CPU's dump. */
 static void choose_cpu(struct filter *f, unsigned cpu)
 {
     size_t i;
 
-    if (!f->has_cpu)
+    if (!f->has_cpu && is_empty(&f->dumps))
         f->cpu = cpu;
     f->has_cpu = true;
     if (cpu == f->cpu)
@@ -804,6 +809,19 @@ static void choose_cpu(struct filter *f, unsigned cpu)
         f->num_parked++;
     }
     swap_parked(f, f->parked[i]);
+}
+
+/* A line without the number of a CPU goes on with the last dump that has begun: "CPU1: stopped" is none. */
+static void return_to_dump(struct filter *f)
+{
+    struct parked *last = NULL;
+    size_t i;
+
+    for (i = 0; i < f->num_parked && is_empty(&f->dumps); i++)
+        if (!is_empty(&f->parked[i]->dumps) && (last == NULL || f->parked[i]->age < last->age))
+            last = f->parked[i];
+    if (last != NULL)
+        swap_parked(f, last);
 }
 
 /* Ends the dumps of other CPUs of which no line has come for long; or all. */
@@ -1122,6 +1140,8 @@ static void take_foreign(struct filter *f, size_t size)
     f->lone.lines += f->lone.lines > 0 && size > 0;
     if (lines_cpu(f->line, size, &cpu))
         choose_cpu(f, cpu);
+    else
+        return_to_dump(f);
     end_parked(f, false);
     row = lines_row(&f->table, f->line, size, &names, f->row, MAX_LINE);
     text = row > 0 ? f->row : f->line;
@@ -1367,6 +1387,7 @@ void trace_filter(struct trace_options *options, int in)
 
     f->options = options;
     f->text = zeroed(MAX_TEXT + 1, 1);
+    f->cpu = LINES_NO_CPU;
     f->out = (struct trace_out){stdout, "", "\n", &f->said, NULL};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
