@@ -28,7 +28,8 @@ unsigned fill_find(struct image *image, struct place *place)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-enum { LEAST_STACK = 256 }; /* bytes: what is smaller is no stack */
+/* Bytes. What is smaller than LEAST_STACK is no stack. Behind a segment, up to MOST_BEHIND may be left free for one. */
+enum { LEAST_STACK = 256, MOST_BEHIND = 256 << 10 };
 
 struct objects {
     struct part_of_memory *list;
@@ -87,6 +88,44 @@ static void add_segment(struct memory *memory, const struct objects *objects, ui
         add_part(memory, start, end);
 }
 
+/* Behind a segment, what a symbol may be at, up to END. TOP: the last one, or where the segment ends. */
+struct behind {
+    uint64_t end, top;
+};
+
+/* An image_symbol_fn. */
+static void find_top(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct behind *behind = ctx;
+
+    (void)name;
+    if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && sym->st_shndx != SHN_UNDEF && sym->st_value > behind->top &&
+        sym->st_value <= behind->end)
+        behind->top = sym->st_value;
+}
+
+/* Adds what a linker script leaves free behind the segment that ends at END, up to a symbol: `. += 16K; top = .;` makes
+ * a stack so, which no section and no segment has. */
+static void add_behind(struct image *image, struct memory *memory, uint64_t end)
+{
+    struct behind behind = {end <= UINT64_MAX - MOST_BEHIND ? end + MOST_BEHIND : UINT64_MAX, end};
+    GElf_Phdr ph;
+    size_t i, num = 0;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
+        if (ph.p_type != PT_LOAD || ph.p_memsz == 0)
+            continue;
+        if (ph.p_vaddr <= end && end - ph.p_vaddr < ph.p_memsz)
+            return;
+        if (ph.p_vaddr >= end && ph.p_vaddr <= behind.end)
+            behind.end = ph.p_vaddr - 1; /* what begins there is that segment's */
+    }
+    (void)image_each_symbol(image, SHT_SYMTAB, find_top, &behind);
+    if (behind.top - end >= LEAST_STACK)
+        add_part(memory, end, behind.top);
+}
+
 void fill_memory(struct image *image, struct memory *memory)
 {
     /* RISC-V: entries of exceptions keep registers in variables that are no stack. */
@@ -101,8 +140,10 @@ void fill_memory(struct image *image, struct memory *memory)
         qsort(objects.list, objects.num, sizeof *objects.list, by_start);
     (void)elf_getphdrnum(image->elf, &num);
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
-        if (ph.p_type == PT_LOAD && (ph.p_flags & PF_W) != 0 && ph.p_vaddr <= UINT64_MAX - ph.p_memsz)
+        if (ph.p_type == PT_LOAD && (ph.p_flags & PF_W) != 0 && ph.p_vaddr <= UINT64_MAX - ph.p_memsz) {
             add_segment(memory, &objects, ph.p_vaddr, ph.p_vaddr + ph.p_memsz, least);
+            add_behind(image, memory, ph.p_vaddr + ph.p_memsz);
+        }
     free(objects.list);
 }
 

@@ -191,6 +191,25 @@ def elsewhere():
     must("no stack" not in rest, rest)
 
 
+def behind():
+    """A stack that only the linker script has, as free space up to a symbol behind all sections. What lies behind that
+    symbol, or in front of the next segment, is none."""
+    image = WORK + "/behind.elf"
+    end = "*(.bss .bss.* .sbss .sbss.* COMMON) }"
+    run(LINK, *LD.split(), "-T", script("behind.ld", (end, end + " . = ALIGN(16); . += 16K; stack_top = .;")),
+        *compile_all(["-O2"]), "-o", image)
+    top = int(re.search("^([0-9a-f]+) . stack_top$", run("nm", image)[0], re.M)[1], 16)
+    with open(image, "rb") as f:
+        data = f.read()
+    at, words = facts(data)
+    order = "big" if data[5] == 2 else "little"
+    parts = [[int.from_bytes(data[p + 8 * i:p + 8 * i + 8], order) for i in range(2)]
+             for p in range(at + 80, at + 80 + 16 * words[8], 16)]
+    tops = {(words[1] + start + size) % 2**64 for start, size in parts}
+    must(max(tops) == top, "0x%x, not 0x%x" % (max(tops), top))
+    expect(boot(QEMU, image), "", True)
+
+
 def deep_faults():
     """A console that faults at each character: a fault while printing is told, and one in that is left alone."""
     image = WORK + "/deep.elf"
@@ -296,6 +315,7 @@ def main():
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     test(CPU + ": a stack elsewhere", elsewhere)
+    test(CPU + ": a stack that the script makes", behind)
     test(CPU + ": a console that faults", deep_faults)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):
