@@ -848,8 +848,9 @@ static bool has_moved(const struct sfu_kernel *k, const struct sfu_kernel_walked
  * any one time. */
 static int end_thread(struct sfu_panic *p, int code)
 {
-    const struct sfu_kernel *k = (const struct sfu_kernel *)p->own.ctx;
+    struct sfu_kernel *k = (struct sfu_kernel *)p->own.ctx;
 
+    k->top = 0; /* what the context switch has saved lies below it */
     if (!has_moved(k, k->walked))
         return code;
     sfu_print_text(p, "this thread has run meanwhile: these frames are not proven\n");

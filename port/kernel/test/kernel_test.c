@@ -1425,6 +1425,31 @@ static void test_moved(void **state)
     assert_true(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0) > 0);
 }
 
+static bool find_low(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+{
+    (void)ctx;
+    *stack = (struct sfu_stack){.bytes = low, .low = at(low), .high = at(low + 64)};
+    return addr >= stack->low && addr <= stack->high;
+}
+
+/* A thread that waits on a stack which nobody has described: what the context switch has saved lies right below where
+ * its trace begins. */
+static void test_waits_in_image(void **state)
+{
+    (void)state;
+    describe();
+    low[9] = at(table) + 0x1044;
+    low[10] = 0;
+    tasks[1].stack = NULL;
+    kernel.image_memory = find_low;
+    kernel.zero_ends = true;
+    kernel.threads.num = 2;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_null(strstr(output, "this thread has run meanwhile"));
+    assert_non_null(strstr(output, "\ntrace ends (1): end of the stack: the outermost frame\n"));
+    assert_true(kernel.top == 0);
+}
+
 /* A return address of 0 that ends a trace is no frame; one that does not is one. */
 static void test_zero(void **state)
 {
@@ -1698,6 +1723,7 @@ int main(void)
         cmocka_unit_test_setup(test_described_nodes, reset),
         cmocka_unit_test_setup(test_set_aside, reset),
         cmocka_unit_test_setup(test_moved, reset),
+        cmocka_unit_test_setup(test_waits_in_image, reset),
         cmocka_unit_test_setup(test_zero, reset),
         cmocka_unit_test_setup(test_circle, reset),
         cmocka_unit_test_setup(test_unset_members, reset),
