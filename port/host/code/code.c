@@ -594,13 +594,13 @@ static bool pops_unseen_at(const struct run *r, const struct place *place)
 }
 
 /* i386: what FACT calls has returned to STATE. If nobody knows what that takes off the stack, and nothing behind shows
- * that it is nothing, SP is not known, unless FP has the frame. */
+ * that it is nothing, SP is not known. FP may have the frame. */
 static void take_popped(const struct run *r, struct code_state *state, const struct code_fact *fact)
 {
     const struct code_cpu *cpu = r->code->cpu;
 
     state->may_pop |= pops_unseen(r, fact) || unit_called_by(r->code, fact) == NULL;
-    if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR && state->reg[cpu->fp].base != BASE_CFA)
+    if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR)
         state_move_sp(cpu, state);
 }
 

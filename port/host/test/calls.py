@@ -1891,6 +1891,9 @@ POPPED = {
     "the frame is by FP": """push %ebp\nmov %esp, %ebp\npush $1 => r4+8 [cfa-4] [cfa-8]
         call *%eax => r4+12 [cfa-4] [cfa-8]\nnop => r5+8 [cfa-4] [cfa-8]\nleave => r5+8 [cfa-4] [cfa-8]
         ret => r4+4 [cfa-4] r5+0""",
+    "the frame is by FP, which is popped by SP": """push %ebp\nmov %esp, %ebp\npush %ebx\npush $1
+        call *%eax => r4+16 [cfa-4] [cfa-8]\npop %ebx => r5+8 [cfa-4] [cfa-8]\npop %ebp => r5+8 [cfa-4] [cfa-8]
+        ret => none""",
     "the frame is by FP, of which SP is made": """push %ebp\nmov %esp, %ebp\npush %ebx\npush $1
         call *%eax => r4+16 [cfa-4] [cfa-8]\nlea -4(%ebp), %esp => r5+8 [cfa-4] [cfa-8]
         pop %ebx => r4+12 [cfa-4] [cfa-8]\npop %ebp => r4+8 [cfa-4] [cfa-8]\nret => r4+4 [cfa-4] r5+0""",
