@@ -257,8 +257,8 @@ bool code_keeps_scratch(struct code *code, const bool *from)
 /* ---- Handlers that entries jump to ------------------------------------------------------------------------------ */
 
 /*
- * An interrupt's entry that jumps to a handler in C, as that of a RISC-V kernel may whose user programs alone come by
- * it, leaves in the register of the return address what a program had there: nobody has called the handler, whatever
+ * An interrupt's entry that jumps to a handler in C, as that of a kernel may whose user programs alone come by it,
+ * leaves in the register of the return address what a program had there: nobody has called the handler, whatever
  * its CFI says. Nothing but the entry shows this, which has no CFI, and may not be read otherwise: it is found by what
  * it does with registers, one instruction behind the other.
  */
@@ -274,8 +274,9 @@ struct straight {
     struct numbers numbers;
     uint64_t idle;  /* idle registers that are as they were */
     unsigned saved; /* how many of those have been stored */
-    bool is_entry;  /* it uses a register of the CPU for interrupts */
-    bool keeps_ra;  /* RA's register is as it was */
+    bool is_entry;  /* it uses what the CPU has for interrupts: a register, or the low core */
+    bool keeps_ra;  /* RA's register is as it was, or as far from that as an exception's entry of ARM moves it */
+    bool moves_sp;
 };
 
 static void begin_straight(const struct code *code, struct straight *s)
@@ -294,26 +295,118 @@ static unsigned num_bits(uint64_t bits)
     return num;
 }
 
+/* The registers that OP stores, a bit each. */
+static uint64_t stored_by(const struct code_op *op)
+{
+    if (op->what == CODE_STORES)
+        return (uint32_t)op->from;
+    return op->what == CODE_STORE && op->reg <= op->last && op->last < CODE_REAL
+               ? (2ull << op->last) - (1ull << op->reg)
+               : 0;
+}
+
+/* The registers that OP may give other values, a bit each. */
+static uint64_t changed_by(const struct code_op *op)
+{
+    switch (op->what) {
+    case CODE_STORE:
+    case CODE_STORES:
+    case CODE_WRITE:
+    case CODE_COPY:
+    case CODE_MODE: /* its LR is no return address of a call, either */
+    case CODE_SAVE:
+        return 0;
+    case CODE_LOADS:
+        return (uint32_t)op->from;
+    default:
+        return code_written_by(op);
+    }
+}
+
+/* s390x: whether K is an address of the low core, or of an old PSW there. */
+static bool is_low(const struct code_cpu *cpu, int64_t k)
+{
+    return cpu->old_psw != 0 && k >= 0 && k < 8192;
+}
+
+static bool is_old_psw(const struct code_cpu *cpu, int64_t k)
+{
+    enum { OLD_PSWS = 5 };
+
+    return is_low(cpu, k) && k >= cpu->old_psw && k < cpu->old_psw + 16 * OLD_PSWS;
+}
+
+/* Whether OP uses what the CPU has for interrupts. IDLE: it stores an idle register. */
+static bool is_of_entry(const struct code_cpu *cpu, const struct code_op *op, bool idle)
+{
+    switch (op->what) {
+    case CODE_SET:
+        return op->reg == CODE_OTHER_SP || op->base == CODE_OTHER_SP || op->base == CODE_PC;
+    case CODE_STORE:
+        return idle && op->base == CODE_ZERO && is_low(cpu, op->k);
+    case CODE_LOAD:
+        return op->base == CODE_ZERO && is_old_psw(cpu, op->k);
+    case CODE_COPY:
+        return op->reg == CODE_ZERO && is_old_psw(cpu, op->from);
+    default:
+        return op->what == CODE_SAVE;
+    }
+}
+
 /* Takes notice of OP in S. */
 static void pass_op(const struct code *code, struct straight *s, const struct code_op *op)
 {
-    const bool stores = op->what == CODE_STORE && op->reg <= op->last && op->last < CODE_REAL;
-    const uint64_t written = op->what == CODE_STORE || op->what == CODE_WRITE ? 0 : code_written_by(op);
+    const struct code_cpu *cpu = code->cpu;
+    const uint64_t stored = s->idle & stored_by(op), written = changed_by(op);
+    const bool moves = op->what == CODE_SET && op->reg == op->base; /* ARM: sub lr, lr, #4 */
     unsigned i;
 
-    if (stores) {
-        const uint64_t stored = s->idle & ((2ull << op->last) - (1ull << op->reg));
-
-        s->saved += num_bits(stored);
-        s->idle &= ~stored;
-    }
-    s->is_entry |=
-        op->what == CODE_SET && (op->reg == CODE_OTHER_SP || op->base == CODE_OTHER_SP || op->base == CODE_PC);
-    s->keeps_ra &= !(written >> code->cpu->ra & 1);
-    s->idle &= ~written;
+    s->saved += num_bits(stored);
+    s->idle &= ~(stored | written);
+    s->is_entry |= is_of_entry(cpu, op, stored != 0);
+    s->keeps_ra &= !(written >> cpu->ra & 1) || (cpu->banked && moves);
+    s->moves_sp |= (written >> cpu->sp & 1) != 0;
     if (!gives_number(&s->numbers, op))
         for (i = 0; i < CODE_REAL; i++)
             s->numbers.is_known[i] &= !(written >> i & 1);
+}
+
+/* A32 and T32: the instruction at P as the manual writes it, T32's with its first half on top. */
+static uint32_t arm_word(const uint8_t *p, bool wide)
+{
+    const uint32_t word = (uint32_t)load_number(p, 4, false);
+
+    return wide ? word << 16 | word >> 16 : word;
+}
+
+static bool reads_spsr(const uint8_t *p)
+{
+    return ((arm_word(p, false) & 0xffff0fff) == 0xe14f0000 && p[1] < 0xf0) ||
+           (arm_word(p, true) & 0xfffff0ff) == 0xf3ff8000;
+}
+
+/* Takes notice in S of what ARM's instruction FACT at P does and ops do not say: `mrs` of SPSR, which no return address
+ * is; `stm ^`, of the registers of programs. */
+static void pass_arm(struct straight *s, const uint8_t *p, const struct code_fact *fact, bool kept_ra)
+{
+    const struct code_op *last = fact->num > 0 ? &fact->op[fact->num - 1] : NULL;
+    const uint32_t word = arm_word(p, false);
+
+    if (reads_spsr(p)) {
+        s->is_entry = true;
+        s->keeps_ra = kept_ra;
+    }
+    s->is_entry |= (word & 0xfe700000) == 0xe8400000 && last != NULL && last->what == CODE_WRITE &&
+                   last->base == (word >> 16 & 15) && last->from == 4 * (int32_t)num_bits(word & 0xffff);
+}
+
+/* Whether S is an entry that has saved what no caller leaves anything in, and given no return address. s390x: code that
+ * stores a CPU's registers for a dump may be called, and go on in a function; it leaves SP alone. */
+static bool is_leaving_entry(const struct code_cpu *cpu, const struct straight *s)
+{
+    const unsigned least = num_bits(cpu->idle) > 1 ? 2 : 1;
+
+    return s->is_entry && s->saved >= least && s->keeps_ra && (cpu->old_psw == 0 || s->moves_sp);
 }
 
 /* Where FACT, which S has passed, goes to or calls; or 0. */
@@ -328,7 +421,7 @@ static uint64_t goes_to(const struct code *code, const struct straight *s, const
 static uint64_t pass(struct handed *h, struct straight *s, const struct code_text *text, uint64_t pc,
                      struct code_fact *fact)
 {
-    enum { LEAST = 2 };
+    const bool kept_ra = s->keeps_ra;
     const struct code_unit *unit;
     unsigned i;
     uint64_t to;
@@ -339,9 +432,11 @@ static uint64_t pass(struct handed *h, struct straight *s, const struct code_tex
     h->code->cpu->decode(h->code->decoder, text, pc, fact);
     for (i = 0; i < fact->num; i++)
         pass_op(h->code, s, &fact->op[i]);
+    if (h->code->cpu->banked && fact->size == 4)
+        pass_arm(s, text->bytes + (pc - text->start), fact, kept_ra);
     if (fact->size == 0 || fact->flow == CODE_RETURN || fact->flow == CODE_RESUME || fact->flow == CODE_STOP)
         return 0;
-    if (fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH)
+    if (fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH || (fact->condition != 0 && fact->flow != CODE_CALL))
         return pc + fact->size;
     to = goes_to(h->code, s, fact);
     unit = to != 0 ? code_unit_at(h->code, to) : NULL;
@@ -353,7 +448,7 @@ static uint64_t pass(struct handed *h, struct straight *s, const struct code_tex
             h->called[unit - h->code->units] = true;
         return pc + fact->size;
     }
-    left = s->is_entry && s->saved >= LEAST && s->keeps_ra;
+    left = is_leaving_entry(h->code->cpu, s);
     if (left && unit != NULL && unit->function)
         h->handed[unit - h->code->units] = true;
     h->leaves |= left && to == 0;
@@ -405,19 +500,56 @@ static void pass_section(struct handed *h, const struct section *section)
     }
 }
 
-/* Whether the code of UNIT asks the CPU why an exception has come, as handlers do: by scause or mcause; by the ESR of
- * an exception level. */
+/* s390x: whether the instruction at P reads an interruption code or an old PSW in the low core, as C does. */
+static bool reads_low_core(const struct code_cpu *cpu, const uint8_t *p)
+{
+    enum { CODES = 0x80, CODES_END = 0xa8 };
+    const bool has_index = p[0] == 0x43 || p[0] == 0x48 || p[0] == 0x58 || (p[0] == 0xe3 && p[4] == 0);
+    const int64_t k = (p[2] & 15) << 8 | p[3];
+
+    return has_index && (p[1] & 15) == 0 && p[2] >> 4 == 0 && ((k >= CODES && k < CODES_END) || is_old_psw(cpu, k));
+}
+
+/* ARM: whether the instruction at P reads SPSR, or a status or an address of a fault (mrc, c5 and c6). */
+static bool reads_fault(const uint8_t *p)
+{
+    const uint32_t short_word = arm_word(p, false), wide_word = arm_word(p, true);
+
+    return reads_spsr(p) || (short_word & 0xffff0f9f) == 0xee150f10 || (short_word & 0xffff0f9f) == 0xee160f10 ||
+           (wide_word & 0xffff0f9f) == 0xee150f10 || (wide_word & 0xffff0f9f) == 0xee160f10;
+}
+
+/* Whether the instruction of 4 bytes or more at P asks the CPU why an exception has come: by scause or mcause; by the
+ * ESR of an exception level; as above. */
+static bool reads_cause(const struct code *code, const uint8_t *p)
+{
+    const uint32_t word = (uint32_t)load_number(p, 4, false);
+
+    switch (code->image->header.e_machine) {
+    case EM_RISCV:
+        return (word & 0xdffff07f) == 0x14202073;
+    case EM_AARCH64:
+        return (word & 0xfff8ffe0) == 0xd5385200;
+    case EM_ARM:
+        return reads_fault(p);
+    default:
+        return reads_low_core(code->cpu, p);
+    }
+}
+
+/* Whether the code of UNIT asks so, as handlers do. */
 static bool asks_cause(const struct code *code, const struct code_unit *unit)
 {
     const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
-    const bool riscv = code->image->header.e_machine == EM_RISCV;
-    uint64_t at;
+    const bool is_s390 = code->cpu->old_psw != 0;
+    uint64_t at = 0;
 
-    for (at = 0; p != NULL && at + 4 <= unit->end - unit->start; at += code->cpu->align) {
-        const uint32_t word = (uint32_t)load_number(p + at, 4, false);
+    while (p != NULL && at + 4 <= unit->end - unit->start) {
+        const unsigned size = !is_s390 ? code->cpu->align : p[at] < 0x40 ? 2 : p[at] < 0xc0 ? 4 : 6;
 
-        if ((word & (riscv ? 0xdffff07f : 0xfff8ffe0)) == (riscv ? 0x14202073 : 0xd5385200))
+        if ((!is_s390 || (size >= 4 && at + size <= unit->end - unit->start)) && reads_cause(code, p + at))
             return true;
+        at += size;
     }
     return false;
 }
@@ -445,7 +577,8 @@ static void find_handed(struct code *code)
     struct handed h = {code, NULL, NULL, NULL, false};
     size_t i;
 
-    if (code->handed_known || (machine != EM_RISCV && machine != EM_AARCH64))
+    if (code->handed_known ||
+        (machine != EM_RISCV && machine != EM_AARCH64 && !code->cpu->banked && machine != EM_S390))
         return;
     code->handed_known = true;
     h.handed = zeroed(code->num_units, sizeof *h.handed);

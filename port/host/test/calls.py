@@ -1949,6 +1949,10 @@ def jumped(cpu, how):
 
 # In front of how code that is no entry goes there.
 NO_ENTRY = "nop\n"
+# s390x: code that stores a CPU's registers for a dump, and goes on in a function: it may be called.
+ON_ITS_STACK = "nopr\n"
+# ARM: an entry that saves the registers of programs, and no more.
+PROGRAMS = "stm sp, {r0-r14}^\n"
 # An exception's entry without CFI goes to a handler in C: how, whether the handler asks for the cause, and whether the
 # return address is then the interrupted program's. It is, too, where that handler goes on in h. What the entry calls,
 # and what has been given a return address, has its rows.
@@ -1970,24 +1974,50 @@ HANDED = {
                  "bl g\n1: b 1b": (True, False), "b 5f\nnop\n5: bl f\nb g": (False, False),
                  NO_ENTRY + "b g": (False, False),
                  "br x9\n5: bl g\nb 5b": (True, False), "b h": (True, False)}),
+    "s390x": ("stmg %r0, %r15, 0x200\nlg %r15, 0x300\nmvc 0(16, %r15), 0x130\nlg %r1, 0x308\n",
+              "stmg %r14, %r15, 112(%r15)\naghi %r15, -160\n{}lg %r14, 272(%r15)\naghi %r15, 160\njg h\n",
+              "lh %r2, 0x8e\n",
+              {"jg g": (False, True), "br %r1": (True, True), "larl %r1, g\nbr %r1": (False, True),
+               "j 5f\nnopr\n5: br %r1": (True, True), "basr %r14, %r1\n1: j 1b": (True, False),
+               "larl %r14, 1f\nbr %r1\n1: j 1b": (True, False), "lg %r14, 0x310\nbr %r1": (True, False),
+               "brasl %r14, g\n1: j 1b": (True, False), "j 5f\nnopr\n5: brasl %r14, f\njg g": (False, False),
+               NO_ENTRY + "jg g": (False, False), ON_ITS_STACK + "jg g": (False, False),
+               "br %r1\n5: brasl %r14, g\nj 5b": (True, False),
+               "jg h": (True, False)}),
+    "arm": ("sub lr, lr, #4\nsrsdb sp!, #19\ncps #19\npush {r0-r12, lr}\nmrs r0, spsr\nldr r2, [sp, #96]\n",
+            "push {{r4, lr}}\n{}pop {{r4, lr}}\nb h\n", "mrc p15, 0, r0, c5, c0, 0\n",
+            {"b g": (False, True), "bx r2": (True, True), "movw r1, #:lower16:g\nmovt r1, #:upper16:g\nbx r1":
+             (False, True), "ldr pc, [r2]": (True, True), "beq 6f\nb g\n6: b 6b": (False, True),
+             "mrs lr, spsr\npush {lr}\nb g": (False, True),
+             PROGRAMS + "b g": (False, True), PROGRAMS + "ldr pc, [sp, #64]": (True, True),
+             PROGRAMS + "bl g\n1: b 1b": (True, False),
+             "b 5f\nnop\n5: bx r2": (True, True), "blx r2\n1: b 1b": (True, False),
+             "adr lr, 1f\nbx r2\n1: b 1b": (True, False), "pop {r0, lr}\nbx r2": (True, False),
+             "bl g\n1: b 1b": (True, False), "b 5f\nnop\n5: bl f\nb g": (False, False),
+             NO_ENTRY + "b g": (False, False), "bx r2\n5: bl g\nb 5b": (True, False), "b h": (True, False)}),
 }
 
 
 def handed(cpu, how):
     entry, handler, asks, ways = HANDED["riscv" if cpu.startswith("riscv") else cpu]
     reads, lost = ways[how]
-    function = ".balign 8\n.type %s, %%function\n%s: .cfi_startproc\n"
-    text = "ret\n.cfi_endproc\n.balign 8\nentry:\n" + entry + how + "\n" + function % ("g", "g")
-    text += handler.format(asks if reads else "") + ".cfi_endproc\n" + function % ("h", "h") + "ret"
+    function, leaves = ".balign 8\n.type %s, %%function\n%s: .cfi_startproc\n", RETURN.get(cpu, "ret")
+    text = leaves + "\n.cfi_endproc\n.balign 8\nentry:\n" + entry + how + "\n" + function % ("g", "g")
+    text += handler.format(asks if reads else "") + ".cfi_endproc\n" + function % ("h", "h") + leaves
     if cpu.startswith("riscv"):
         width = "d" if cpu == "riscv64" else "w"
         text = text.replace("STORE", "s" + width).replace("LOAD", "l" + width)
+    if how.startswith(PROGRAMS):
+        text = text.replace(entry, "")
+    if how.startswith(ON_ITS_STACK):
+        text = re.sub(r"lg %r15.*\n", "", text)
     if how.startswith(NO_ENTRY):
-        text = re.sub(r".*(sscratch|elr_el1).*\n", "", text)
+        text = re.sub(r".*(sscratch|elr_el1|0x200|0x130|srsdb|spsr|cps).*\n", "", text)
     image, where = build(cpu, "handed", text)
     found = rows(cpu, image, where["f"], where["end"])
     for name in "g", "h":
-        must((found[where[name]] == "none") == (lost or how[2:] == name), "%s: %s" % (name, found[where[name]]))
+        must((found[where[name]] == "none") == (lost or how.endswith(" h") and name == "h"),
+             "%s: %s" % (name, found[where[name]]))
     must(found[where["f"]] != "none", "f has no rows")
     found = rows(cpu, image, where["f"], where["end"], "--entry=g:start")
     must(found[where["g"]] != "none", "g has no rows although it is said how it is entered")
