@@ -730,18 +730,18 @@ static void note_popped(struct run *r, const struct code_value *sp, const struct
     put_popped(r, popped);
 }
 
-/* x86: with STATE the unit goes on, as FACT says, in another function, which returns to the caller of this one: this
- * one takes off the stack what that does. Where a callee may have popped unseen, so may this one, if a register says
- * where it goes on: that may be its caller. */
+/* x86: with STATE the unit goes on, as FACT says, in another function, or with its frame in a part of its own that lies
+ * elsewhere. That returns to the caller of this one: this one takes off the stack what that does. Where a callee may
+ * have popped unseen, so may this one, if a register says where it goes on: that may be its caller. */
 static void note_passed(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
     struct code_unit *unit = r->unit;
     const bool open = fact->flow == CODE_AWAY || (callee != NULL && passes_on(r->code, callee));
-
     const bool unseen = open && state->may_pop && state->reg[r->code->cpu->sp].base != BASE_CFA;
+    const bool piece = callee != NULL && !callee->function && state->caller == CALLER_KNOWN;
 
-    if (r->code->cpu->link || callee == unit || (!unseen && !code_is_entry(r->code->cpu, state)))
+    if (r->code->cpu->link || callee == unit || (!unseen && !piece && !code_is_entry(r->code->cpu, state)))
         return;
     unit->changed |= open && !unit->passes_on;
     unit->passes_on |= open;
@@ -1486,15 +1486,21 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
  * none, because inline assembly before did not come back, or because the code there is never reached. What lies behind
  * an entry of CFI, or has one, or is a function behind another, proves so nothing, and has its own entry. Labels of
  * assembly are pieces of one text; so is the start-up code that falls into more of it, and a stub of an interrupt. */
-static void fall_off(struct run *r, uint64_t next, const struct code_state *state)
+static void fall_off(struct run *r, uint64_t next, const struct code_state *state, bool give)
 {
     const struct code_unit *behind = code_unit_at(r->code, next);
+    const struct code_fact jump = {.flow = CODE_JUMP, .target = next};
 
     if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL)
         return;
     if (state->caller == CALLER_KNOWN && code_begins_function(r->code, r->unit->start) &&
         code_begins_function(r->code, next))
         return;
+    if (give) {
+        give_passed(r, &jump);
+        return;
+    }
+    note_passed(r, state, &jump);
     add_jump(r->code, r->unit, behind);
     code_add_edge(r->code, next, state);
 }
@@ -1607,8 +1613,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
             return;
         if (next >= r->unit->end) {
             close_fork(r->code->cpu, &f);
-            if (!give)
-                fall_off(r, next, state);
+            fall_off(r, next, state, give);
             return;
         }
         if (is_unread(r, next, give) || comes_apart(r, next, state))

@@ -1872,6 +1872,29 @@ POPPED = {
     "a callee that pops on one way only": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
         pop %ebx => none\nret => none\n.type g, %function\ng: test %eax, %eax\nje h\nret
         .type h, %function\nh: ret $4""",
+    "a callee that goes on, in its frame, in a part that pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .type g, %function\ng: push %ebx\njmp g.__part.1\ng.__part.1: pop %ebx => r4+8 [cfa-4] r5+0
+        ret $4 => r4+4 [cfa-4] r5+0""",
+    "a callee with parts on several ways": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .type g, %function\ng: push %ebx\ntest %eax, %eax\nje g.__part.2\njmp g.__part.1
+        g.__part.3: pop %ebx\njmp g.__part.4\ng.__part.1: jmp g.__part.3\ng.__part.2: jmp g.__part.3
+        g.__part.5: jmp g.__part.6\ng.__part.4: jmp g.__part.5\ng.__part.6: ret $4""",
+    "a callee that falls into a part that pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .type g, %function\ng: push %ebx\nnop\ng.__part.1: pop %ebx => r4+8 [cfa-4] r5+0
+        ret $4 => r4+4 [cfa-4] r5+0""",
+    "a callee whose cold part never returns": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .type g, %function\ng: push %ebx\ntest %eax, %eax\nje g.cold\npop %ebx\nret $4
+        g.cold: nop\n1: jmp 1b""",
+    "a callee of whose parts one pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        pop %ebx => none\nret => none\n.type g, %function\ng: push %ebx\ntest %eax, %eax\nje g.cold
+        pop %ebx\nret\ng.cold: pop %ebx\nret $4""",
+    "in a part": """push %ebx\npush $1\njmp f.__part.1\nf.__part.1: call g => r4+12 [cfa-4] r5+0
+        jmp f.__part.2 => r4+8 [cfa-4] r5+0\nf.__part.2: nop\npop %ebx\nret\n.type g, %function
+        g: push %ebx\njmp g.__part.1\ng.__part.1: pop %ebx\nret $4""",
     "not at all, in a loop": """push %ebx\n1: push $1 => r4+8 [cfa-4] r5+0\ncall *%eax => r4+12 [cfa-4] r5+0
         add $4, %esp => r4+12 [cfa-4] r5+0\njmp 1b => r4+8 [cfa-4] r5+0""",
     "not at all, on one way": """push %ebx\ntest %eax, %eax\nje 1f\npush $1\ncall *%eax => r4+12 [cfa-4] r5+0

@@ -157,6 +157,7 @@ codesave) cc+=(-msave-restore) ;; # RISC-V: as below
 codelong) march=${march%c} ;;
 codefp) cc+=(-fno-omit-frame-pointer) ;;
 codenofp) cc+=(-fomit-frame-pointer) ;;
+codeparts) cc+=(-fbasic-block-sections=all) ;; # clang, x86: each block is a part with a name of its own
 codebp) cc+=(-mpreferred-stack-boundary=2) ;; # i386: SP is a multiple of 4, and main aligns nothing
 codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;

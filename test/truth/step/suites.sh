@@ -119,7 +119,7 @@ arm_code patterns-{gcc12,clang}-{O0,O2,Os}-codem0 engine-clang-Os-codem0
 code i386 1000 100 $known
 set_of patterns patterns-{gcc12,clang}-{O0,O2,Oz}-code patterns-gcc16-O2-code patterns-gcc12-{O2-codelto,O0-codepic} \
     patterns-gcc12-O2-codepic patterns-clang-{O0,O2}-codepic patterns-gcc12-{O1-codefp,O1-codenofp,O2-codebp} \
-    patterns-{clang-O2-codefp,gcc12-O2-thunkgen,gcc12-O0-codereturn}
+    patterns-{clang-O2-codefp,clang-O0-codeparts,gcc12-O2-thunkgen,gcc12-O0-codereturn}
 
 # ---- CPUs that SFrame does not have: sfu-gen's tables in everything ----
 
