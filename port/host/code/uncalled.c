@@ -277,13 +277,23 @@ struct straight {
     bool is_entry;  /* it uses what the CPU has for interrupts: a register, or the low core */
     bool keeps_ra;  /* RA's register is as it was, or as far from that as an exception's entry of ARM moves it */
     bool moves_sp;
+    uint64_t same; /* x86: registers that are as they were */
 };
+
+/* x86: the registers that an entry saves in any case: those that a callee may change, or all. */
+static uint64_t to_save(const struct code_cpu *cpu)
+{
+    const uint64_t all = (1ull << cpu->ra) - 1;
+
+    return cpu->idle != 0 ? cpu->changed & all : all & ~(1ull << cpu->sp);
+}
 
 static void begin_straight(const struct code *code, struct straight *s)
 {
     memset(s, 0, sizeof *s);
-    s->idle = code->cpu->idle;
-    s->keeps_ra = true;
+    s->idle = code->cpu->link ? code->cpu->idle : to_save(code->cpu);
+    s->keeps_ra = code->cpu->link;
+    s->same = UINT64_MAX;
 }
 
 static unsigned num_bits(uint64_t bits)
@@ -318,6 +328,8 @@ static uint64_t changed_by(const struct code_op *op)
         return 0;
     case CODE_LOADS:
         return (uint32_t)op->from;
+    case CODE_SET: /* i386: padding is lea 0(%esi), %esi */
+        return op->reg == op->base && op->k == 0 ? 0 : code_written_by(op);
     default:
         return code_written_by(op);
     }
@@ -364,8 +376,10 @@ static void pass_op(const struct code *code, struct straight *s, const struct co
     s->saved += num_bits(stored);
     s->idle &= ~(stored | written);
     s->is_entry |= is_of_entry(cpu, op, stored != 0);
-    s->keeps_ra &= !(written >> cpu->ra & 1) || (cpu->banked && moves);
+    if (cpu->link)
+        s->keeps_ra &= !(written >> cpu->ra & 1) || (cpu->banked && moves);
     s->moves_sp |= (written >> cpu->sp & 1) != 0;
+    s->same &= ~written | 1ull << cpu->sp;
     if (!gives_number(&s->numbers, op))
         for (i = 0; i < CODE_REAL; i++)
             s->numbers.is_known[i] &= !(written >> i & 1);
@@ -400,12 +414,59 @@ static void pass_arm(struct straight *s, const uint8_t *p, const struct code_fac
                    last->base == (word >> 16 & 15) && last->from == 4 * (int32_t)num_bits(word & 0xffff);
 }
 
+/* The op of FACT that gives SP another value, or NULL. */
+static const struct code_op *moves_sp(const struct code_cpu *cpu, const struct code_fact *fact)
+{
+    unsigned i;
+
+    for (i = fact->num; i > 0; i--)
+        if (changed_by(&fact->op[i - 1]) >> cpu->sp & 1)
+            return &fact->op[i - 1];
+    return NULL;
+}
+
+/* x86: whether the word at SP behind FACT cannot be a return address, because it is what a register had when the code
+ * began, or SP: S says so of the word in front of FACT. A stack that is taken up may have one. */
+static bool has_no_return(const struct code_cpu *cpu, const struct straight *s, const struct code_fact *fact)
+{
+    const struct code_op *sp = moves_sp(cpu, fact);
+    const int64_t k = sp != NULL ? sp->k : 0;
+    bool none = s->keeps_ra;
+    unsigned i;
+
+    if (sp != NULL && sp->what == CODE_ALIGN)
+        return none;
+    if (sp != NULL && (sp->what != CODE_SET || sp->base != cpu->sp || k > 0))
+        return sp->what == CODE_NUMBER;
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        if (op->what == CODE_STORE && op->base == cpu->sp && op->k == k)
+            none = op->reg < CODE_REAL && (s->same >> op->reg & 1) != 0;
+        else if (op->what == CODE_WRITE || op->what == CODE_COPY)
+            none = false;
+    }
+    return none;
+}
+
+/* i386: takes notice of `pusha`, which a fact has no room for. */
+static void pass_all(const struct code_cpu *cpu, struct straight *s)
+{
+    const uint64_t stored = s->idle & to_save(cpu);
+
+    s->saved += num_bits(stored);
+    s->idle &= ~stored;
+    s->keeps_ra = (s->same & to_save(cpu)) == to_save(cpu);
+}
+
 /* Whether S is an entry that has saved what no caller leaves anything in, and given no return address. s390x: code that
  * stores a CPU's registers for a dump may be called, and go on in a function; it leaves SP alone. */
 static bool is_leaving_entry(const struct code_cpu *cpu, const struct straight *s)
 {
     const unsigned least = num_bits(cpu->idle) > 1 ? 2 : 1;
 
+    if (!cpu->link)
+        return s->saved == num_bits(to_save(cpu)) && s->keeps_ra;
     return s->is_entry && s->saved >= least && s->keeps_ra && (cpu->old_psw == 0 || s->moves_sp);
 }
 
@@ -421,6 +482,7 @@ static uint64_t goes_to(const struct code *code, const struct straight *s, const
 static uint64_t pass(struct handed *h, struct straight *s, const struct code_text *text, uint64_t pc,
                      struct code_fact *fact)
 {
+    const struct code_cpu *cpu = h->code->cpu;
     const bool kept_ra = s->keeps_ra;
     const struct code_unit *unit;
     unsigned i;
@@ -430,9 +492,13 @@ static uint64_t pass(struct handed *h, struct straight *s, const struct code_tex
     memset(fact, 0, sizeof *fact);
     s->numbers.is_known[CODE_TARGET] = false;
     h->code->cpu->decode(h->code->decoder, text, pc, fact);
+    if (!cpu->link)
+        s->keeps_ra = has_no_return(cpu, s, fact);
     for (i = 0; i < fact->num; i++)
         pass_op(h->code, s, &fact->op[i]);
-    if (h->code->cpu->banked && fact->size == 4)
+    if (h->code->image->header.e_machine == EM_386 && fact->size == 1 && text->bytes[pc - text->start] == 0x60)
+        pass_all(cpu, s);
+    if (cpu->banked && fact->size == 4)
         pass_arm(s, text->bytes + (pc - text->start), fact, kept_ra);
     if (fact->size == 0 || fact->flow == CODE_RETURN || fact->flow == CODE_RESUME || fact->flow == CODE_STOP)
         return 0;
@@ -448,7 +514,7 @@ static uint64_t pass(struct handed *h, struct straight *s, const struct code_tex
             h->called[unit - h->code->units] = true;
         return pc + fact->size;
     }
-    left = is_leaving_entry(h->code->cpu, s);
+    left = is_leaving_entry(cpu, s);
     if (left && unit != NULL && unit->function)
         h->handed[unit - h->code->units] = true;
     h->leaves |= left && to == 0;
@@ -495,7 +561,7 @@ static void pass_section(struct handed *h, const struct section *section)
         next = pass(h, &s, &text, pc, &fact);
         pc += fact.size != 0 ? fact.size : h->code->cpu->align;
         begins = next != pc || fact.flow == CODE_CALL;
-        if (next != pc && next != 0 && s.is_entry)
+        if (next != pc && next != 0 && (s.is_entry || !h->code->cpu->link))
             pass_on(h, &s, next);
     }
 }
@@ -573,12 +639,10 @@ static void find_asking(struct handed *h)
 
 static void find_handed(struct code *code)
 {
-    const unsigned machine = code->image->header.e_machine;
     struct handed h = {code, NULL, NULL, NULL, false};
     size_t i;
 
-    if (code->handed_known ||
-        (machine != EM_RISCV && machine != EM_AARCH64 && !code->cpu->banked && machine != EM_S390))
+    if (code->handed_known || code->cpu == &code_thumb)
         return;
     code->handed_known = true;
     h.handed = zeroed(code->num_units, sizeof *h.handed);
@@ -586,7 +650,7 @@ static void find_handed(struct code *code)
     h.reads = zeroed(code->num_units, sizeof *h.reads);
     for (i = 0; i < code->image->num_code; i++)
         pass_section(&h, code->image->code[i]);
-    if (h.leaves)
+    if (h.leaves && code->cpu->link)
         find_asking(&h);
     for (i = 0; i < code->num_units; i++)
         code->units[i].is_handed = h.handed[i];
@@ -822,7 +886,7 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 
     if (unit->fde == NULL || unit->trap || unit->says_end)
         return LOST_BY_NOTHING;
-    if (unit->is_handed)
+    if (unit->is_handed && (code->cpu->link || !is_jumped_to(code, unit, CALLER_INTERRUPTED)))
         return LOST_BY_PROGRAM;
     if (unit->function && !vector &&
         (is_jumped_to(code, unit, CALLER_INTERRUPTED) || is_jumped_to(code, unit, CALLER_UNCERTAIN)))

@@ -1997,6 +1997,22 @@ HANDED = {
                  "bl g\n1: b 1b": (True, False), "b 5f\nnop\n5: bl f\nb g": (False, False),
                  NO_ENTRY + "b g": (False, False),
                  "br x9\n5: bl g\nb 5b": (True, False), "b h": (True, False)}),
+    "x86_64": ("".join("push %%%s\n" % reg for reg in "rax rcx rdx rsi rdi r8 r9 r10 r11 rbx r12 r15".split())
+               + "lea 8(%rsp), %rdi\n", "push %rbx\n{}pop %rbx\njmp h\n", "mov %cr2, %rax\n",
+               {"jmp g": (False, True), "lea g(%rip), %rax\njmp *%rax": (False, True),
+                "sub $8, %rsp\nand $-16, %rsp\njmp g": (False, True), "push %rsp\njmp g": (False, True),
+                "jmp 5f\nnop\n5: jmp g": (False, True), "lea stack(%rip), %rsp\njmp g": (False, True),
+                "call g\n1: jmp 1b": (False, False), "push $1f\njmp g\n1: jmp 1b": (False, False),
+                "lea 1f(%rip), %rax\npush %rax\njmp g\n1: jmp 1b": (False, False),
+                "lea 1f(%rip), %rax\nmov %rax, (%rsp)\njmp g\n1: jmp 1b": (False, False),
+                "mov %rax, %r15\nmov (%rsi), %rsp\njmp g": (False, False),
+                "pop %r15\njmp g": (False, False), "add $96, %rsp\njmp g": (False, False),
+                "push 96(%rsp)\njmp g": (False, False), NO_ENTRY + "jmp g": (False, False),
+                "jmp h": (False, False)}),
+    "i386": ("pusha\n", "push %ebx\n{}pop %ebx\njmp h\n", "mov %cr2, %eax\n",
+             {"jmp g": (False, True), "mov $g, %eax\njmp *%eax": (False, True), "push %esp\njmp g": (False, True),
+              "push $1f\njmp g\n1: jmp 1b": (False, False), "popa\njmp g": (False, False),
+              "call g\n1: jmp 1b": (False, False), NO_ENTRY + "jmp g": (False, False), "jmp h": (False, False)}),
     "s390x": ("stmg %r0, %r15, 0x200\nlg %r15, 0x300\nmvc 0(16, %r15), 0x130\nlg %r1, 0x308\n",
               "stmg %r14, %r15, 112(%r15)\naghi %r15, -160\n{}lg %r14, 272(%r15)\naghi %r15, 160\njg h\n",
               "lh %r2, 0x8e\n",
@@ -2027,6 +2043,7 @@ def handed(cpu, how):
     function, leaves = ".balign 8\n.type %s, %%function\n%s: .cfi_startproc\n", RETURN.get(cpu, "ret")
     text = leaves + "\n.cfi_endproc\n.balign 8\nentry:\n" + entry + how + "\n" + function % ("g", "g")
     text += handler.format(asks if reads else "") + ".cfi_endproc\n" + function % ("h", "h") + leaves
+    text += "\n.comm stack, 4096"
     if cpu.startswith("riscv"):
         width = "d" if cpu == "riscv64" else "w"
         text = text.replace("STORE", "s" + width).replace("LOAD", "l" + width)
@@ -2035,7 +2052,7 @@ def handed(cpu, how):
     if how.startswith(ON_ITS_STACK):
         text = re.sub(r"lg %r15.*\n", "", text)
     if how.startswith(NO_ENTRY):
-        text = re.sub(r".*(sscratch|elr_el1|0x200|0x130|srsdb|spsr|cps).*\n", "", text)
+        text = re.sub(r".*(sscratch|elr_el1|0x200|0x130|srsdb|spsr|cps|push %r11|pusha).*\n", "", text)
     image, where = build(cpu, "handed", text)
     found = rows(cpu, image, where["f"], where["end"])
     for name in "g", "h":
