@@ -85,7 +85,7 @@ static bool leads_to(const struct code *code, const struct code_unit *unit, uint
         struct code_fact fact;
 
         code->cpu->decode(code->decoder, &text, at, &fact);
-        if (fact.size == 0 || fact.flow != CODE_NEXT || fact.condition != 0)
+        if (fact.size == 0 || fact.flow != CODE_NEXT)
             return false;
         at += fact.size;
     }

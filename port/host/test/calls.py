@@ -789,6 +789,23 @@ POPS = {
         add sp, sp, #48 => r31+48 * r29+0\n.cfi_def_cfa_offset 0\nret => r31+0 r30+0 r29+0\n.cfi_endproc
         .type g, %function\ng: .cfi_startproc\nadd sp, sp, #16\n.cfi_def_cfa_offset -16\nret""",
 }
+# The callee has taken all that was on the stack: the return address alone is left.
+POPS_ALL = {
+    "i386": """push %ecx\n.cfi_adjust_cfa_offset 4\ncall *%eax => r4+8 [cfa-4] r5+0\nsub $4, %esp => r4+4 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\nadd $4, %esp => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        ret => r4+4 [cfa-4] r5+0""",
+    "x86_64": """push %rcx\n.cfi_adjust_cfa_offset 8\ncall *%rax => r7+16 [cfa-8] r6+0
+        sub $8, %rsp => r7+8 [cfa-8] r6+0\nnop => r7+16 [cfa-8] r6+0
+        add $8, %rsp => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        ret => r7+8 [cfa-8] r6+0""",
+}
+# A function in C says that nobody has called it, behind its prologue and an instruction that a condition governs.
+OUTERMOST = {
+    "arm": """push {r4, lr} => outermost\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\ncmp r0, #0 => outermost
+        moveq r0, #1 => outermost\n.cfi_undefined lr\n1: bl leaf => outermost\nb 1b => outermost""",
+    "thumb": """push {r4, lr} => outermost\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\ncmp r0, #0 => outermost
+        it eq\nmoveq r0, #1 => outermost\n.cfi_undefined lr\n1: bl leaf => outermost\nb 1b => outermost""",
+}
 # It calls itself: what it takes off is seen behind the call only. And one that is called goes on in it.
 POPS_ITSELF = {
     "i386": """push %ebx => r4+4 [cfa-4] r5+0\n.cfi_adjust_cfa_offset 4\ncmpl $1, 8(%esp) => r4+8 [cfa-4] r5+0
@@ -1285,7 +1302,8 @@ CASES = {"words at SP + a number in a register": BY_INDEX,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
-         "a callee that pops": POPS, "a callee that pops, and calls itself": POPS_ITSELF,
+         "nobody has called it": OUTERMOST, "a callee that pops": POPS, "a callee that pops all": POPS_ALL,
+         "a callee that pops, and calls itself": POPS_ITSELF,
          "a callee that pops, called by a register": POPS_FAR,
          "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
          "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
