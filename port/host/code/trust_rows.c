@@ -24,8 +24,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
     if (cpu->banked && state->caller == CALLER_INTERRUPTED)
         return of_mode;
     if (t->unit->lost_to == LOST_BY_PROGRAM)
-        return "an exception's entry jumps here, which leaves no return address to that entry: a call instead of the "
-               "jump helps; or, where only programs are interrupted so, --entry=NAME:start";
+        return "an exception's entry jumps here, so no return address leads back to it: a call instead of the jump "
+               "helps; or, where only programs are interrupted so, --entry=NAME:start";
     if (state->caller == CALLER_UNCERTAIN)
         return "ways meet here that were entered in another way: by an interrupt, a call, or at a start; a call "
                "instead of a jump to here helps (in C: -fno-optimize-sibling-calls)";
