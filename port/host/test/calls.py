@@ -1992,6 +1992,8 @@ def jumped(cpu, how):
 NO_ENTRY = "nop\n"
 # s390x: code that stores a CPU's registers for a dump, and goes on in a function: it may be called.
 ON_ITS_STACK = "nopr\n"
+# s390x: an entry that stores registers in the low core, and does not read an old PSW there.
+LOW_CORE = "nopr %r1\n"
 # ARM: an entry that saves the registers of programs, and no more.
 PROGRAMS = "stm sp, {r0-r14}^\n"
 # An exception's entry without CFI goes to a handler in C: how, whether the handler asks for the cause, and whether the
@@ -2039,6 +2041,7 @@ HANDED = {
                "larl %r14, 1f\nbr %r1\n1: j 1b": (True, False), "lg %r14, 0x310\nbr %r1": (True, False),
                "brasl %r14, g\n1: j 1b": (True, False), "j 5f\nnopr\n5: brasl %r14, f\njg g": (False, False),
                NO_ENTRY + "jg g": (False, False), ON_ITS_STACK + "jg g": (False, False),
+               LOW_CORE + "jg g": (False, True),
                "br %r1\n5: brasl %r14, g\nj 5b": (True, False),
                "jg h": (True, False)}),
     "arm": ("sub lr, lr, #4\nsrsdb sp!, #19\ncps #19\npush {r0-r12, lr}\nmrs r0, spsr\nldr r2, [sp, #96]\n",
@@ -2069,6 +2072,8 @@ def handed(cpu, how):
         text = text.replace(entry, "")
     if how.startswith(ON_ITS_STACK):
         text = re.sub(r"lg %r15.*\n", "", text)
+    if how.startswith(LOW_CORE):
+        text = re.sub(r"mvc .*\n", "", text)
     if how.startswith(NO_ENTRY):
         text = re.sub(r".*(sscratch|elr_el1|0x200|0x130|srsdb|spsr|cps|push %r11|pusha).*\n", "", text)
     image, where = build(cpu, "handed", text)
