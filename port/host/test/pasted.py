@@ -479,6 +479,10 @@ def rewritten(stopped):
         must(names_of_frames(said) == CHAIN, said)
         must(re.findall(r"(?m)^        (\w+) at ", said)[len(CHAIN):] == ["third", "second"], said)
         must(re.findall(r"(?m)^    of (\w+) \d+:$", said) in (["CPU", "CPU"], ["CPU", "task"]), said)
+    for front in (["[CPU%d] stopped" % cpu for cpu in range(20)],
+                  [line for cpu in range(20) for line in ("[CPU%d] mepc=0x1 sp=0x8" % cpu, "[CPU%d] ra=0x1" % cpu)]):
+        said = traced(s, "\n".join(front + two_cpus(s, ["[CPU20] ", "[CPU21] "])) + "\n")
+        must(names_of_frames(said) == CHAIN, said)
     stopping = ["mepc=0x%x ra=0x%x" % (s.pc, s.values["ra"]), "sp=0x%x s0=0x%x" % (s.sp, s.values["fp"]),
                 "CPU1: stopping", "CPU2: stopping", *s.rows("0x%x: ", "0x%016x", 2)]
     for lines in (stopping, ["CPU0: " + stopping[0], *stopping[1:]]):

@@ -30,12 +30,15 @@ struct shown_frame {
     bool exact, sized;
 };
 
-/* The dump of a CPU while lines of another one come. */
-struct parked {
-    unsigned cpu, age; /* age: lines since it was parked */
+/* What the lines of one CPU, or of a program that does not say which, have so far. */
+struct cpu_dump {
+    unsigned cpu;
+    unsigned age; /* lines since the last one of it */
     struct dumps dumps;
-    bool pc_named, ra_named, guessed_calls;
-    uint64_t named[DUMPS_NAMED];
+    bool pc_named;               /* that of the dump, as part of a list, or by its symbol */
+    bool ra_named;               /* the same of the return address, by its symbol */
+    bool guessed_calls;          /* calls of this dump were listed in lines that might be of anything */
+    uint64_t named[DUMPS_NAMED]; /* the first addresses that got names in this dump */
     size_t num_named;
 };
 
@@ -50,11 +53,9 @@ struct filter {
     size_t num_frames;
     struct log_dump dump;
     struct foreign foreign;
-    struct dumps dumps;
-    bool pc_named;               /* that of the dump, as part of a list, or by its symbol */
-    bool ra_named;               /* the same of the return address, by its symbol */
-    uint64_t named[DUMPS_NAMED]; /* the first addresses that got names in this dump */
-    size_t num_named;
+    struct cpu_dump now;
+    struct cpu_dump *parked[MAX_CPUS]; /* those of other CPUs */
+    size_t num_parked;
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
@@ -64,7 +65,6 @@ struct filter {
         unsigned lines; /* since then; 0: there is none */
     } lone;             /* an address of code that stood alone in a line: where a list of calls may begin */
     size_t unnamed;     /* return addresses in lines that might be of anything */
-    bool guessed_calls; /* calls of this dump were listed in lines that might be of anything */
     struct unsaid {
         unsigned registers, foreign, unknown; /* names in what was no dump */
         unsigned rows;                        /* lines of words */
@@ -73,10 +73,7 @@ struct filter {
         bool has_pc;
         uint64_t pc;
     } unsaid;     /* what the log has, and nothing was said of */
-    bool has_cpu; /* lines have the number of a CPU in front of them, */
-    unsigned cpu; /* the last one this */
-    struct parked *parked[MAX_CPUS];
-    size_t num_parked;
+    bool has_cpu; /* lines have the number of a CPU in front of them */
     struct lines_table table;
     char line[MAX_LINE + 1], row[MAX_LINE + 1];
     size_t size;
@@ -401,7 +398,7 @@ static uint64_t link_base(const struct trace_image *image)
 /* How far the program was moved, by what the dump says. */
 static uint64_t dump_slide(const struct filter *f)
 {
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
 
     return d->has_slide                    ? d->slide
            : d->has_base                   ? d->base - link_base(f->main)
@@ -432,9 +429,9 @@ static void say_reason(struct filter *f, uint64_t pc)
     if (image == NULL || image->image.abi == 0 || (abi_is_arm(image->image.abi) && (pc & 1) != 0) ||
         is_return_address(f, pc))
         return;
-    trace_space_init(&space, f->options, f->dumps.abi != 0 ? f->dumps.abi : image->image.abi);
+    trace_space_init(&space, f->options, f->now.dumps.abi != 0 ? f->now.dumps.abi : image->image.abi);
     space.read = log_dump_read;
-    space.ctx = &f->dumps.dump;
+    space.ctx = &f->now.dumps.dump;
     reason = trap_reason(&space, pc);
     if (reason != NULL)
         out_line(&f->out, "        trap: %s", reason);
@@ -443,7 +440,7 @@ static void say_reason(struct filter *f, uint64_t pc)
 /* A register that is an address of code, and what is there. */
 static void name_register(struct filter *f, const char *name, uint64_t value, bool is_return)
 {
-    const uint64_t addr = abi_is_arm(f->dumps.abi) ? value & ~UINT64_C(1) : value;
+    const uint64_t addr = abi_is_arm(f->now.dumps.abi) ? value & ~UINT64_C(1) : value;
 
     if (is_return && (value < NULL_PAGE || images_at(&f->options->images, addr - 1) == NULL))
         return;
@@ -458,7 +455,7 @@ static void name_register(struct filter *f, const char *name, uint64_t value, bo
 /* Registers that the CPU pushed lie at the SP that NAME says; the log has its words, or not. */
 static void say_not_pushed(struct filter *f, const char *name, uint64_t addr)
 {
-    struct log_dump *d = &f->dumps.dump;
+    struct log_dump *d = &f->now.dumps.dump;
     uint8_t byte;
 
     log_dump_sort(d);
@@ -483,13 +480,13 @@ static void say_halves(struct filter *f)
     out_line(&f->out,
              "        no trace: the log does not say whether its numbers of four digits are bytes in the order of "
              "memory, or numbers of 16 bits: print bytes, or words of %u digits",
-             2 * f->dumps.word);
+             2 * f->now.dumps.word);
 }
 
 /* The log has no SP, though it may have those of a Cortex-M, at which the CPU has pushed registers. */
 static void say_no_sp(struct filter *f)
 {
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
 
     if (d->num_halves > 0)
         say_halves(f);
@@ -517,13 +514,13 @@ static bool is_in_image(const struct filter *f, uint64_t addr)
 /* What a log lacks for a trace. */
 static void say_lacking(struct filter *f)
 {
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
     const char *image = f->main->name;
 
     if (d->foreign > 3 && (!d->dump.has_pc || (d->foreign >= d->registers && !is_in_image(f, d->dump.pc))))
         out_line(&f->out, "        registers of another CPU than %s is for: give the image that has printed them",
                  image);
-    else if (!d->dump.has_pc && !f->pc_named)
+    else if (!d->dump.has_pc && !f->now.pc_named)
         out_line(
             &f->out,
             "        this looks like a dump, but no register in it is known as the PC: --formats=FILE says how "
@@ -565,14 +562,14 @@ static void say_lacking(struct filter *f)
 static void name_words(struct filter *f)
 {
     enum { MOST = 64 };
-    const struct log_dump *d = &f->dumps.dump;
-    const unsigned word = f->dumps.word;
+    const struct log_dump *d = &f->now.dumps.dump;
+    const unsigned word = f->now.dumps.word;
     unsigned named = 0;
     size_t i, at;
 
     for (i = 0; i < d->num_words && named < MOST; i++) {
         for (at = 0; at < 8 && named < MOST; at += word) {
-            const uint64_t value = load_number(d->words[i].bytes + at, word, f->dumps.big);
+            const uint64_t value = load_number(d->words[i].bytes + at, word, f->now.dumps.big);
 
             if (value < NULL_PAGE || images_at(&f->options->images, value) == NULL)
                 continue;
@@ -587,7 +584,7 @@ static void name_words(struct filter *f)
 /* Words that may be of the stack, and may be a list of calls: those that are return addresses. */
 static void name_lone_words(struct filter *f)
 {
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
     uint64_t next = 0, addr;
     size_t i, at;
 
@@ -618,25 +615,25 @@ static uint64_t function_at(const struct filter *f, uint64_t addr)
 /* Whether the call that returns to ADDR is in a function that got a name in this dump. */
 static bool is_named(const struct filter *f, uint64_t addr)
 {
-    const uint64_t start = function_at(f, (abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr) - 1);
+    const uint64_t start = function_at(f, (abi_is_arm(f->now.dumps.abi) ? addr & ~UINT64_C(1) : addr) - 1);
     size_t i;
 
-    for (i = 0; i < f->num_named; i++)
-        if (function_at(f, f->named[i]) == start)
+    for (i = 0; i < f->now.num_named; i++)
+        if (function_at(f, f->now.named[i]) == start)
             return true;
     return false;
 }
 
 static void note_named(struct filter *f, uint64_t addr)
 {
-    if (f->num_named < DUMPS_NAMED)
-        f->named[f->num_named++] = addr;
+    if (f->now.num_named < DUMPS_NAMED)
+        f->now.named[f->now.num_named++] = addr;
 }
 
 /* A PC that is alone, and in no image, may be anything. */
 static bool is_chance(const struct filter *f)
 {
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
 
     return d->dump.has_pc && d->registers <= 1 && !d->begun && !d->has_slide && !d->has_base &&
            images_at(&f->options->images, d->dump.pc) == NULL;
@@ -645,7 +642,7 @@ static bool is_chance(const struct filter *f)
 /* A null pointer was called, and the caller is known by a register that the log does not have. */
 static void say_no_link(struct filter *f)
 {
-    const struct log_dump *d = &f->dumps.dump;
+    const struct log_dump *d = &f->now.dumps.dump;
 
     if (abi_registers(d->abi)->link && !d->has_ra && d->pc < NULL_PAGE &&
         images_at(&f->options->images, d->pc) == NULL)
@@ -661,7 +658,7 @@ static void say_no_link(struct filter *f)
 /* A map has names alone. */
 static void say_no_image(struct filter *f)
 {
-    const struct log_dump *d = &f->dumps.dump;
+    const struct log_dump *d = &f->now.dumps.dump;
 
     if (d->has_pc) {
         out_line(&f->out, "    pc 0x%" PRIx64, d->pc);
@@ -674,16 +671,17 @@ static void say_dump(struct filter *f)
 {
     const struct trace_options *o = f->options;
     const uint64_t given = o->slide, before = f->slide;
-    struct dumps *d = &f->dumps;
-    const bool has_calls = d->listed && !f->guessed_calls && f->num_named != 1; /* one address is no list */
+    struct dumps *d = &f->now.dumps;
+    const bool has_calls = d->listed && !f->now.guessed_calls && f->now.num_named != 1; /* one address is no list */
     uint8_t byte;
 
     if (f->options->images.num == 0)
         say_no_image(f);
     if (f->main == NULL || is_chance(f))
         return;
-    if (f->num_parked > 0 && f->cpu != LINES_NO_CPU)
-        out_line(&f->out, "    of %s %u:", (f->cpu & LINES_TASK) != 0 ? "task" : "CPU", f->cpu & ~LINES_TASK);
+    if (f->num_parked > 0 && f->now.cpu != LINES_NO_CPU)
+        out_line(&f->out, "    of %s %u:", (f->now.cpu & LINES_TASK) != 0 ? "task" : "CPU",
+                 f->now.cpu & ~LINES_TASK);
     f->options->slide = dump_slide(f);
     set_log_slide(f, o->slide);
     log_dump_sort(&d->dump);
@@ -702,9 +700,9 @@ static void say_dump(struct filter *f)
                      "        the words of the stack have no addresses in the log: the frames are right only "
                      "if none of its lines is missing");
     } else {
-        if (d->dump.has_pc && (!f->pc_named || (is_in_image(f, d->dump.pc) && !is_named(f, d->dump.pc + 1))))
+        if (d->dump.has_pc && (!f->now.pc_named || (is_in_image(f, d->dump.pc) && !is_named(f, d->dump.pc + 1))))
             name_register(f, "pc", d->dump.pc, false);
-        if (d->dump.has_ra && !f->ra_named && !is_named(f, d->dump.ra))
+        if (d->dump.has_ra && !f->now.ra_named && !is_named(f, d->dump.ra))
             name_register(f, "return address", d->dump.ra, true);
         if (f->main->image.abi == 0 && !d->listed)
             name_words(f);
@@ -720,17 +718,17 @@ static void say_dump(struct filter *f)
  * address. */
 static void name_lone_pc(struct filter *f)
 {
-    const struct log_dump *d = &f->dumps.dump;
+    const struct log_dump *d = &f->now.dumps.dump;
 
-    if (f->main != NULL && d->has_pc && !f->pc_named && !f->dumps.listed && is_in_image(f, d->pc))
-        name_register(f, "pc", d->pc, f->dumps.caller && is_return_address(f, d->pc));
+    if (f->main != NULL && d->has_pc && !f->now.pc_named && !f->now.dumps.listed && is_in_image(f, d->pc))
+        name_register(f, "pc", d->pc, f->now.dumps.caller && is_return_address(f, d->pc));
 }
 
 /* What a dump has of which nothing is said. */
 static void note_unsaid(struct filter *f)
 {
     enum { LEAST = 4 /* registers without a number that may be an address: fewer may be any words */ };
-    const struct dumps *d = &f->dumps;
+    const struct dumps *d = &f->now.dumps;
     struct unsaid *u = &f->unsaid;
 
     u->registers += d->registers >= LEAST && d->registers > d->pointers ? d->registers : d->pointers;
@@ -745,36 +743,28 @@ static void note_unsaid(struct filter *f)
 
 static void end_dump(struct filter *f)
 {
-    const bool whole = dumps_finish(&f->dumps);
+    const bool whole = dumps_finish(&f->now.dumps);
 
     if (!whole) {
         name_lone_pc(f);
         note_unsaid(f);
     }
-    if (whole || (f->pc_named && f->dumps.dump.has_sp && !f->dumps.listed))
+    if (whole || (f->now.pc_named && f->now.dumps.dump.has_sp && !f->now.dumps.listed))
         say_dump(f);
-    f->dumps.stack_lost = f->dumps.stack_lost && !whole;
-    dumps_clear(&f->dumps);
-    f->num_named = 0;
-    f->pc_named = f->ra_named = f->guessed_calls = false;
+    f->now.dumps.stack_lost = f->now.dumps.stack_lost && !whole;
+    dumps_clear(&f->now.dumps);
+    f->now.num_named = 0;
+    f->now.pc_named = f->now.ra_named = f->now.guessed_calls = false;
 }
 
-/* Takes the dump of another CPU in place of this one's. */
-static void swap_parked(struct filter *f, struct parked *p)
+/* Takes the dump P of another CPU in place of this one's. */
+static void swap_parked(struct filter *f, struct cpu_dump *p)
 {
-    const struct parked mine = {f->cpu, 0, f->dumps, f->pc_named, f->ra_named, f->guessed_calls, {0}, f->num_named};
-    uint64_t named[DUMPS_NAMED];
+    const struct cpu_dump mine = f->now;
 
-    memcpy(named, f->named, sizeof named);
-    memcpy(f->named, p->named, sizeof named);
-    f->cpu = p->cpu;
-    f->dumps = p->dumps;
-    f->pc_named = p->pc_named;
-    f->ra_named = p->ra_named;
-    f->guessed_calls = p->guessed_calls;
-    f->num_named = p->num_named;
+    f->now = *p;
     *p = mine;
-    memcpy(p->named, named, sizeof named);
+    p->age = 0;
 }
 
 static void start_dumps(const struct filter *f, struct dumps *dumps)
@@ -788,36 +778,58 @@ static bool is_empty(const struct dumps *d)
     return d->registers == 0 && d->dump.num_words == 0 && d->run_size == 0;
 }
 
+/* Ends P, a dump of another CPU. */
+static void end_other(struct filter *f, struct cpu_dump *p)
+{
+    swap_parked(f, p);
+    end_dump(f);
+    swap_parked(f, p);
+}
+
+/* The dump of CPU, not this one: the one that has begun, or a new one. If there is no room, the one that has waited
+ * longest ends. */
+static struct cpu_dump *parked_of(struct filter *f, unsigned cpu)
+{
+    struct cpu_dump *p = NULL;
+    size_t i;
+
+    for (i = 0; i < f->num_parked; i++)
+        if (f->parked[i]->cpu == cpu)
+            return f->parked[i];
+    if (f->num_parked < MAX_CPUS) {
+        p = f->parked[f->num_parked++] = zeroed(1, sizeof *p);
+        start_dumps(f, &p->dumps);
+    }
+    for (i = 0; i < MAX_CPUS && p == NULL; i++)
+        if (is_empty(&f->parked[i]->dumps))
+            p = f->parked[i];
+    if (p == NULL) {
+        for (p = f->parked[0], i = 1; i < MAX_CPUS; i++)
+            if (f->parked[i]->age > p->age)
+                p = f->parked[i];
+        end_other(f, p);
+    }
+    p->cpu = cpu;
+    return p;
+}
+
 /* The line is one of CPU: it belongs to that CPU's dump. */
 static void choose_cpu(struct filter *f, unsigned cpu)
 {
-    size_t i;
-
-    if (!f->has_cpu && is_empty(&f->dumps))
-        f->cpu = cpu;
+    if (!f->has_cpu && is_empty(&f->now.dumps))
+        f->now.cpu = cpu;
     f->has_cpu = true;
-    if (cpu == f->cpu)
-        return;
-    for (i = 0; i < f->num_parked && f->parked[i]->cpu != cpu;)
-        i++;
-    if (i == MAX_CPUS)
-        return;
-    if (i == f->num_parked) {
-        f->parked[i] = zeroed(1, sizeof *f->parked[i]);
-        f->parked[i]->cpu = cpu;
-        start_dumps(f, &f->parked[i]->dumps);
-        f->num_parked++;
-    }
-    swap_parked(f, f->parked[i]);
+    if (cpu != f->now.cpu)
+        swap_parked(f, parked_of(f, cpu));
 }
 
 /* A line without the number of a CPU goes on with the last dump that has begun: "CPU1: stopped" is none. */
 static void return_to_dump(struct filter *f)
 {
-    struct parked *last = NULL;
+    struct cpu_dump *last = NULL;
     size_t i;
 
-    for (i = 0; i < f->num_parked && is_empty(&f->dumps); i++)
+    for (i = 0; i < f->num_parked && is_empty(&f->now.dumps); i++)
         if (!is_empty(&f->parked[i]->dumps) && (last == NULL || f->parked[i]->age < last->age))
             last = f->parked[i];
     if (last != NULL)
@@ -833,9 +845,7 @@ static void end_parked(struct filter *f, bool all)
     for (i = 0; i < f->num_parked; i++) {
         if (f->parked[i]->age++ != LONG && !all)
             continue;
-        swap_parked(f, f->parked[i]);
-        end_dump(f);
-        swap_parked(f, f->parked[i]);
+        end_other(f, f->parked[i]);
         f->parked[i]->age = LONG + 1;
     }
 }
@@ -843,20 +853,20 @@ static void end_parked(struct filter *f, bool all)
 /* Above the calls that led there stands where the program was. */
 static void name_pc_first(struct filter *f, const struct named_address *named)
 {
-    const struct log_dump *d = &f->dumps.dump;
+    const struct log_dump *d = &f->now.dumps.dump;
 
-    if ((named->is_return || named->addr != d->pc) && !f->pc_named && d->has_pc &&
+    if ((named->is_return || named->addr != d->pc) && !f->now.pc_named && d->has_pc &&
         images_at(&f->options->images, d->pc) != NULL) {
         name_register(f, "pc", d->pc, false);
-        note_named(f, abi_is_arm(f->dumps.abi) ? d->pc & ~UINT64_C(1) : d->pc);
-        f->pc_named = true;
+        note_named(f, abi_is_arm(f->now.dumps.abi) ? d->pc & ~UINT64_C(1) : d->pc);
+        f->now.pc_named = true;
     }
 }
 
 /* The image that begins at BASE is the program. Returns whether the address lies in the code of an image. */
 static bool name_address(struct filter *f, const struct named_address *named)
 {
-    const uint64_t addr = abi_is_arm(f->dumps.abi) ? named->addr & ~UINT64_C(1) : named->addr;
+    const uint64_t addr = abi_is_arm(f->now.dumps.abi) ? named->addr & ~UINT64_C(1) : named->addr;
     const uint64_t before = f->slide;
     struct trace_image *at;
 
@@ -864,15 +874,15 @@ static bool name_address(struct filter *f, const struct named_address *named)
         set_log_slide(f, named->base != 0 ? named->base - link_base(f->main) : dump_slide(f));
     name_pc_first(f, named);
     at = images_at(&f->options->images, addr - named->is_return);
-    f->pc_named = f->pc_named || (!named->is_return && at != NULL);
+    f->now.pc_named = f->now.pc_named || (!named->is_return && at != NULL);
     if (at != NULL)
         note_named(f, addr - named->is_return);
     if (at != NULL || f->options->images.num == 0) {
         out_line(&f->out, "    0x%" PRIx64, named->addr);
         out_place(&f->out, &f->options->images, addr - named->is_return);
-        if (!named->is_return && f->dumps.dump.has_pc && named->addr == f->dumps.dump.pc)
+        if (!named->is_return && f->now.dumps.dump.has_pc && named->addr == f->now.dumps.dump.pc)
             say_reason(f, named->addr);
-    } else if (!f->dumps.list) {
+    } else if (!f->now.dumps.list) {
         out_line(&f->out, "    0x%" PRIx64 ": %s", named->addr,
                  is_exception_return(&f->options->images, named->addr) ? EXCEPTION_RETURN : "in no image");
     }
@@ -884,7 +894,7 @@ static bool name_address(struct filter *f, const struct named_address *named)
 /* ADDR without the bit that says that its code is Thumb. */
 static uint64_t code_address(const struct filter *f, uint64_t addr)
 {
-    return abi_is_arm(f->dumps.abi) ? addr & ~UINT64_C(1) : addr;
+    return abi_is_arm(f->now.dumps.abi) ? addr & ~UINT64_C(1) : addr;
 }
 
 /* Whether the NUM addresses of a line all lie in the code, and two at least are return addresses: words of a stack have
@@ -908,7 +918,7 @@ static void name_lone(struct filter *f, const struct named_address *call)
     const struct named_address lone = {f->lone.addr, 0, false};
 
     if (f->lone.lines > 0 && f->lone.lines <= NEAR && lone.addr != call->addr &&
-        !(f->num_named > 0 && f->named[f->num_named - 1] == lone.addr))
+        !(f->now.num_named > 0 && f->now.named[f->now.num_named - 1] == lone.addr))
         (void)name_address(f, &lone);
     f->lone.lines = 0;
 }
@@ -936,7 +946,7 @@ static bool is_crash(const struct filter *f, const struct named_address *list, s
 {
     size_t i;
 
-    for (i = 0; i < num && num <= MOST_OF_CRASH && !f->dumps.dump.has_pc; i++)
+    for (i = 0; i < num && num <= MOST_OF_CRASH && !f->now.dumps.dump.has_pc; i++)
         if (!list[i].is_return && is_in_image(f, list[i].addr))
             return says_crash(f->line);
     return false;
@@ -949,7 +959,7 @@ static void name_returns(struct filter *f, size_t size, size_t most)
     const uint64_t before = f->slide;
     struct named_address list[DUMPS_NAMED];
     bool first, calls, crash;
-    const size_t num = dumps_addresses(&f->dumps, f->line, size, list, &first);
+    const size_t num = dumps_addresses(&f->now.dumps, f->line, size, list, &first);
     size_t i;
 
     set_log_slide(f, dump_slide(f));
@@ -968,8 +978,8 @@ static void name_returns(struct filter *f, size_t size, size_t most)
         if (list[i].is_return)
             name_lone(f, &list[i]);
         named = (list[i].is_return || calls || ((first || crash) && in_image)) && name_address(f, &list[i]);
-        f->guessed_calls = f->guessed_calls || (named && !crash && !f->dumps.listed);
-        f->dumps.listed = f->dumps.listed || (named && !crash);
+        f->now.guessed_calls = f->now.guessed_calls || (named && !crash && !f->now.dumps.listed);
+        f->now.dumps.listed = f->now.dumps.listed || (named && !crash);
     }
     if (num == 1 && most > 0 && !first && !crash && !list[0].is_return && is_in_image(f, list[0].addr))
         f->lone = (struct lone){list[0].addr, 1};
@@ -1077,8 +1087,8 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
         line.name = name;
         line.name_size = (size_t)(p - name);
         link = follows_link(f->line, name);
-        f->ra_named = f->ra_named || link;
-        f->pc_named = f->pc_named || line.exact;
+        f->now.ra_named = f->now.ra_named || link;
+        f->now.pc_named = f->now.pc_named || line.exact;
         while (t.p < end && *t.p != ' ')
             t.p++;
         bracket = text_take(&t, " [") ? memchr(t.p, ']', (size_t)(end - t.p)) : NULL;
@@ -1090,7 +1100,7 @@ static bool name_symbols(struct filter *f, size_t size, size_t num)
             out_place_in(&f->out, &f->options->images, module, addr + line.offset - !line.exact);
         else
             placed = bracket == NULL && place_by_name(f, &line);
-        f->dumps.listed = f->dumps.listed || (placed && !link && !follows_pc(f->line, name));
+        f->now.dumps.listed = f->now.dumps.listed || (placed && !link && !follows_pc(f->line, name));
     }
     return found;
 }
@@ -1114,7 +1124,7 @@ static void note_line(struct filter *f, size_t size)
     if (f->said || f->main == NULL)
         return;
     f->unsaid.crash = f->unsaid.crash || says_crash(f->line);
-    num = dumps_numbers(&f->dumps, f->line, size, list);
+    num = dumps_numbers(&f->now.dumps, f->line, size, list);
     for (i = 0; i < num; i++)
         f->unsaid.code += is_inside(f, code_address(f, list[i].addr));
 }
@@ -1124,7 +1134,7 @@ static void take_foreign(struct filter *f, size_t size)
 {
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
     struct named_address named[DUMPS_NAMED];
-    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
     const char *text = f->line;
     struct log_dump dump;
     bool listed, found = false, symbols = false;
@@ -1145,25 +1155,25 @@ static void take_foreign(struct filter *f, size_t size)
     end_parked(f, false);
     row = lines_row(&f->table, f->line, size, &names, f->row, MAX_LINE);
     text = row > 0 ? f->row : f->line;
-    if (dumps_ends(&f->dumps, text, row > 0 ? row : size))
+    if (dumps_ends(&f->now.dumps, text, row > 0 ? row : size))
         end_dump(f);
-    listed = f->dumps.listed;
-    num = dumps_take(&f->dumps, text, row > 0 ? row : size, named);
-    if (f->dumps.unread != NULL && f->main != NULL)
-        out_line(&f->out, "        no trace: %s", f->dumps.unread);
-    f->dumps.unread = NULL;
+    listed = f->now.dumps.listed;
+    num = dumps_take(&f->now.dumps, text, row > 0 ? row : size, named);
+    if (f->now.dumps.unread != NULL && f->main != NULL)
+        out_line(&f->out, "        no trace: %s", f->now.dumps.unread);
+    f->now.dumps.unread = NULL;
     for (i = 0; i < num; i++) {
         if (named[i].is_return)
             name_lone(f, &named[i]);
         found = name_address(f, &named[i]) || found;
     }
     if (num > 0 && !found && f->main != NULL)
-        f->dumps.listed = listed;
+        f->now.dumps.listed = listed;
     if (f->options->images.num > 0)
         symbols = name_symbols(f, size, num);
     /* More than two numbers in a line are words of a stack, or registers. */
     if (f->main != NULL && num == 0 && !symbols)
-        name_returns(f, size, !f->dumps.taken || f->dumps.ignored ? 2 : 0);
+        name_returns(f, size, !f->now.dumps.taken || f->now.dumps.ignored ? 2 : 0);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -1223,7 +1233,7 @@ static void take_held(struct filter *f)
 static void take_line(void *ctx, const char *line, size_t size)
 {
     struct filter *f = ctx;
-    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
     char clean[MAX_LINE];
     struct log_line own;
     bool space;
@@ -1253,7 +1263,7 @@ static void take_line(void *ctx, const char *line, size_t size)
 /* The line in f->text is complete. */
 static void take_text(struct filter *f, bool cr)
 {
-    const struct lines_names names = {f->options->formats, f->dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
 
     f->out.eol = cr ? "\r\n" : "\n";
     f->text[f->text_size] = '\0';
@@ -1320,7 +1330,7 @@ static void say_unsaid(const struct filter *f)
 
     if (!f->said && f->main != NULL && say_unsaid_registers(f))
         return;
-    if (f->unnamed > 0 && (!f->said || f->dumps.stack_lost)) {
+    if (f->unnamed > 0 && (!f->said || f->now.dumps.stack_lost)) {
         out_line(
             &f->out,
             "        no trace: the log has return addresses, but no registers and stack in a form that is known: "
@@ -1387,11 +1397,11 @@ void trace_filter(struct trace_options *options, int in)
 
     f->options = options;
     f->text = zeroed(MAX_TEXT + 1, 1);
-    f->cpu = LINES_NO_CPU;
+    f->now.cpu = LINES_NO_CPU;
     f->out = (struct trace_out){stdout, "", "\n", &f->said, NULL};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
-    start_dumps(f, &f->dumps);
+    start_dumps(f, &f->now.dumps);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)
             report_fail("the log cannot be read: %s", strerror(errno));
@@ -1402,7 +1412,7 @@ void trace_filter(struct trace_options *options, int in)
     write_rest(f);
     log_dump_clear(&f->dump);
     foreign_clear(&f->foreign);
-    dumps_free(&f->dumps);
+    dumps_free(&f->now.dumps);
     for (i = 0; i < f->num_parked; i++) {
         dumps_free(&f->parked[i]->dumps);
         free(f->parked[i]);
