@@ -425,6 +425,13 @@ static void test_parts(void **unused)
 /* ---- Long traces, and where things end ---- */
 
 enum { LONG = 600, STEP = 32, PAST = 300 };
+/* From a frame's place on, that of its return address, and of the byte there that counts least. */
+enum {
+    RA_AT = HOST_ABI == SFU_AMD64   ? STEP - 8
+            : HOST_ABI == SFU_S390X ? STEP + 160 - 48
+                                    : 8,
+    RA_BYTE = HOST_ABI == SFU_S390X ? RA_AT + 7 : RA_AT
+};
 
 static uint64_t base = BASES; /* of the only table */
 
@@ -443,14 +450,13 @@ static void add_only_table(struct build *b)
 static struct sfu_target make_long(struct sfu_registers *top)
 {
     struct build *b = &tables[0].build;
-    const uint64_t slot = HOST_ABI == SFU_AMD64 ? STEP - 8 : HOST_ABI == SFU_S390X ? STEP + 160 - 48 : 8;
     struct sfu_target t;
     unsigned i;
 
     build_begin(b, 3, HOST_ABI, BIG_HOST);
     build_fde_more(b, -0x100000, 64, ADDR1, FLEX, 0);
     ROW(b, 0, WORD1, REG(HOST_SP), HOST_ABI == SFU_S390X ? STEP / 8 : STEP, AT_CFA,
-        (int64_t)slot - STEP - (HOST_ABI == SFU_S390X ? 160 : 0));
+        (int64_t)RA_AT - STEP - (HOST_ABI == SFU_S390X ? 160 : 0));
     add_only_table(b);
     memset(&t, 0, sizeof t);
     memset(top, 0, sizeof *top);
@@ -458,7 +464,7 @@ static struct sfu_target make_long(struct sfu_registers *top)
     for (i = 0; i < LONG; i++) {
         const uint64_t pc = base - 0x100000 + 2 + i % 60;
 
-        memcpy(stack.s.bytes + i * STEP + slot, &pc, 8);
+        memcpy(stack.s.bytes + i * STEP + RA_AT, &pc, 8);
     }
     t.stack = (struct sfu_stack){stack.s.bytes, STACK, STACK + LONG * STEP + (HOST_ABI == SFU_S390X ? 160 : 0)};
     t.sections = sfu_fast_sections(&fast);
@@ -709,7 +715,7 @@ static void test_differ_late(void **unused)
     sfu_repeat_init(&state.r, words, sizeof words / 8);
     for (i = 0; i < SFU_REPEAT_TIMES; i++)
         check_long(&state.r, &t, &top, 0, PAST, PAST);
-    stack.s.bytes[200 * STEP + (HOST_ABI == SFU_AMD64 ? STEP - 8 : HOST_ABI == SFU_S390X ? STEP + 119 : 8)] ^= 1;
+    stack.s.bytes[200 * STEP + RA_BYTE] ^= 1;
     for (i = 0; i <= SFU_REPEAT_TIMES; i++) {
         assert_false(state.r.known);
         check_long(&state.r, &t, &top, 0, PAST, PAST);
@@ -758,6 +764,25 @@ static void test_link(void **unused)
     assert_false(state.r.known);
 }
 
+/* Learns a trace while a callback counts LEFT down from ASKS, and checks traces with LEFT THEN. */
+static void learn_after(const struct sfu_target *t, const struct sfu_registers *top, unsigned *left, unsigned asks,
+                        unsigned then)
+{
+    uint64_t pcs[MAX_PCS];
+    size_t count;
+    unsigned i;
+
+    sfu_repeat_init(&state.r, state.memory, ROOM);
+    *left = UINT_MAX;
+    while (state.r.came + 1 < state.r.patience)
+        check_one(&state.r, t, top, 0, MAX_PCS);
+    *left = asks;
+    (void)sfu_repeat_trace(&state.r, &fast, t, top, 0, pcs, MAX_PCS, &count);
+    *left = then;
+    for (i = 0; i < TRIES; i++)
+        check_one(&state.r, t, top, 0, MAX_PCS);
+}
+
 static unsigned asks_until_change;
 static uint8_t *changed;
 
@@ -775,29 +800,14 @@ static void test_changing(void **unused)
 {
     struct sfu_registers top;
     struct sfu_target t = make_long(&top);
-    unsigned asks, i;
+    unsigned asks;
 
     (void)unused;
     answer = t.stack;
     t.find_stack = find_changing;
-    changed = stack.s.bytes + 20 * STEP +
-              (HOST_ABI == SFU_AMD64   ? STEP - 8
-               : HOST_ABI == SFU_S390X ? STEP + 119
-                                       : 8);
-    for (asks = 0; asks < 4; asks++) {
-        uint64_t pcs[MAX_PCS];
-        size_t count;
-
-        sfu_repeat_init(&state.r, state.memory, ROOM);
-        asks_until_change = UINT_MAX;
-        while (state.r.came + 1 < state.r.patience)
-            check_one(&state.r, &t, &top, 0, MAX_PCS);
-        asks_until_change = asks;
-        (void)sfu_repeat_trace(&state.r, &fast, &t, &top, 0, pcs, MAX_PCS, &count);
-        asks_until_change = UINT_MAX;
-        for (i = 0; i < TRIES; i++)
-            check_one(&state.r, &t, &top, 0, MAX_PCS);
-    }
+    changed = stack.s.bytes + 20 * STEP + RA_BYTE;
+    for (asks = 0; asks < 4; asks++)
+        learn_after(&t, &top, &asks_until_change, asks, UINT_MAX);
 }
 
 enum { EACH = 128 }; /* bytes of each of several stacks */
@@ -933,27 +943,15 @@ static void test_shrinking(void **unused)
 {
     struct sfu_registers top;
     struct sfu_target t = make_long(&top);
-    unsigned asks, i;
+    unsigned asks;
 
     (void)unused;
     t.stack.high = STACK + 20 * STEP;
     answer = t.stack;
     memset(&t.stack, 0, sizeof t.stack);
     t.find_stack = find_shrinking;
-    for (asks = 0; asks < 12; asks++) {
-        uint64_t pcs[MAX_PCS];
-        size_t count;
-
-        sfu_repeat_init(&state.r, state.memory, ROOM);
-        asks_until_shorter = UINT_MAX;
-        while (state.r.came + 1 < state.r.patience)
-            check_one(&state.r, &t, &top, 0, MAX_PCS);
-        asks_until_shorter = asks;
-        (void)sfu_repeat_trace(&state.r, &fast, &t, &top, 0, pcs, MAX_PCS, &count);
-        asks_until_shorter = 0;
-        for (i = 0; i < TRIES; i++)
-            check_one(&state.r, &t, &top, 0, MAX_PCS);
-    }
+    for (asks = 0; asks < 12; asks++)
+        learn_after(&t, &top, &asks_until_shorter, asks, 0);
 }
 
 static int read_stack(void *ctx, sfu_addr addr, void *buffer, size_t len)
