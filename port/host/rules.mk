@@ -39,7 +39,7 @@ TOOLS_WALKER := port/host/tables/walker.c port/fast/sfu_fast.c
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c entries.c output.c output_pe.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) \
     $(TOOLS_CODE) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_place.c lint_rows.c lint_worth.c \
-    lint_objects.c)
+    lint_objects.c lint_instructions.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/,$(addprefix log/,text.c log.c foreign.c formats.c levels.c lines.c \

@@ -138,6 +138,7 @@ void lint_free(struct lint *lint)
     free(lint->found_spans.list);
     cfi_free(&lint->found);
     lint_objects_free(lint);
+    lint_close_code(lint);
     cfi_free(&lint->cfi);
     image_close(&lint->image);
     map_free(&lint->map);

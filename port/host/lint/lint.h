@@ -186,6 +186,7 @@ struct lint {
     struct lint_range *covered; /* by address, in one piece where they touch */
     size_t num_covered;
     uint64_t dead;            /* entries that begin at 0, or in the tables */
+    void *decoder;            /* of instructions, as soon as somebody reads one (lint_instructions.c) */
     bool with_fp, without_fp; /* rows say where FP is, or need it; no row does, and there are some (--fp=auto) */
     bool outermost; /* there is a row that marks code as outermost: of a function's own, or in a shared entry */
     struct lint_count kinds[LINT_KINDS];
@@ -228,6 +229,15 @@ void lint_rows(struct lint *lint);
 bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans, bool find);
 bool lint_worth(struct lint *lint);
 void lint_frames(struct lint *lint);
+
+/* Whether a frame may wait for one that it has called at one of the PCs from START up to END: there is a call, or an
+ * instruction that cannot be read. */
+bool lint_calls(struct lint *lint, uint64_t start, uint64_t end);
+
+/* Which of FP and RA, CFI_OF_..., have been loaded from the slots that ROW names, and not been changed since, and
+ * nothing has been stored since, behind the instructions of ROW, which are the next ones; LOADED: in front of them. */
+unsigned lint_loaded(struct lint *lint, const struct cfi_row *row, unsigned loaded);
+void lint_close_code(struct lint *lint);
 
 /* Adds a finding about code, which has been found from START up to END. */
 void lint_code(struct lint *lint, enum lint_name name, uint64_t start, uint64_t end, const char *format, ...)

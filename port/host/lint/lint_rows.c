@@ -116,7 +116,8 @@ static void check_register(struct lint *lint, const struct sfu_row *row, const s
     print_rule(text, sizeof text, rule);
     if (reg > last_register(row->abi))
         lint_code(lint, LINT_ABSURD_REGISTER, row->start, end, "%s is %s: there is no such register", what, text);
-    else if (reg != r->sp && reg != r->fp && !(rule == &row->ra && is_unsaved(rule, r->ra)))
+    else if (reg != r->sp && reg != r->fp && !(rule == &row->ra && is_unsaved(rule, r->ra)) &&
+             lint_calls(lint, row->start, end))
         lint_code(lint, LINT_UNSAFE_REGISTER, row->start, end,
                   "%s is %s: traces end there, but in topmost and interrupted frames", what, text);
 }
@@ -351,11 +352,29 @@ static bool is_right_by_code(void *ctx, const struct difference *d)
             is_said(lint, &lint->found, &lint->found_spans, d));
 }
 
+/* Whether the tables are right where ROW is, whatever DW_CFA_restore was to say of FP and RA: each is said to be in its
+ * register, or the code has LOADED it from the slot, which still has it. */
+static bool is_right_either_way(struct lint *lint, const struct cfi_row *row, unsigned loaded)
+{
+    const struct registers *r = lint->image.registers;
+    uint64_t pc = row->start;
+    struct sfu_row got;
+
+    while (lint->open && pc < row->end && joined_find(&lint->tables, pc, &got) == SFU_OK) {
+        unsigned left = row->doubtful & ~loaded;
+
+        if ((left & CFI_OF_FP && !is_unsaved(&got.fp, r->fp)) || (left & CFI_OF_RA && !is_unsaved(&got.ra, r->ra)))
+            return false;
+        pc = got.start + got.length;
+    }
+    return pc >= row->end;
+}
+
 /* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
  * back to it. */
-static void find_restore(struct lint *lint, const struct cfi_row *row)
+static void find_restore(struct lint *lint, const struct cfi_row *row, unsigned loaded)
 {
-    if (row->doubtful)
+    if (row->doubtful && !is_right_either_way(lint, row, loaded))
         lint_code(lint, LINT_DOUBTFUL_RESTORE, row->start, row->end,
                   "its CFI restores FP or RA to a slot, by a rule of the CIE: GNU as makes that of .cfi_offset at "
                   "the start "
@@ -383,11 +402,29 @@ static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
     }
 }
 
+/* An entry of CFI that is read. */
+struct checking {
+    struct lint *lint;
+    bool doubtful;   /* it has a row that is */
+    unsigned loaded; /* what has been loaded from its slot, CFI_OF_... */
+};
+
 /* A cfi_row_fn. */
 static void check_cfi(void *ctx, const struct cfi_row *row)
 {
-    find_restore(ctx, row);
-    find_epilogues(ctx, row);
+    struct checking *c = ctx;
+
+    c->doubtful |= row->doubtful != 0;
+    find_epilogues(c->lint, row);
+}
+
+/* A cfi_row_fn. */
+static void check_restored(void *ctx, const struct cfi_row *row)
+{
+    struct checking *c = ctx;
+
+    find_restore(c->lint, row, c->loaded);
+    c->loaded = lint_loaded(c->lint, row, c->loaded);
 }
 
 /* What is wrong in the CFI, whoever makes tables of it. */
@@ -395,9 +432,15 @@ static void check_all_cfi(struct lint *lint)
 {
     size_t i;
 
-    for (i = 0; i < lint->spans.num; i++)
-        if (lint->spans.list[i].fde != NULL)
-            cfi_rows(&lint->cfi, lint->spans.list[i].fde, check_cfi, lint);
+    for (i = 0; i < lint->spans.num; i++) {
+        const struct cfi_fde *fde = lint->spans.list[i].fde;
+        struct checking c = {lint, false, 0};
+
+        if (fde != NULL)
+            cfi_rows(&lint->cfi, fde, check_cfi, &c);
+        if (c.doubtful)
+            cfi_rows(&lint->cfi, fde, check_restored, &c);
+    }
 }
 
 static void compare_with_cfi(struct lint *lint)
@@ -476,7 +519,8 @@ void lint_rows(struct lint *lint)
     if (!lint->image.object && lint->image.pe == NULL && !lint->outermost && lint->image.header.e_entry != 0 &&
         lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
-                   "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
+                   "no function is marked as outermost: each trace ends with an error (sfu-gen --derive, or "
+                   "arch/sfu_asm.h)");
     lint->without_fp = lint->num_rows > 0 && !lint->with_fp;
     compare_with_cfi(lint);
 }

@@ -146,7 +146,8 @@ enum { CFA, SP, FP, RA, RULES };
 struct state {
     struct rule rules[RULES];
     bool signed_ra;
-    bool doubtful, restored; /* of FP and RA: struct cfi_row */
+    uint8_t doubtful; /* of FP and RA: struct cfi_row */
+    bool restored;
     bool shadowed;
 };
 
@@ -1100,8 +1101,10 @@ static struct rule *run_rule(struct run *r, uint64_t reg)
 {
     const struct registers *registers = r->cfi->image->registers;
 
-    if (reg == registers->fp || reg == r->cie->ra)
-        r->state.doubtful = r->state.restored = false;
+    if (reg == registers->fp || reg == r->cie->ra) {
+        r->state.doubtful &= (uint8_t) ~(reg == r->cie->ra ? CFI_OF_RA : CFI_OF_FP);
+        r->state.restored = false;
+    }
     if (reg == r->cie->ra)
         return &r->state.rules[RA];
     if (reg == 18 && is_aarch64(r))
@@ -1135,7 +1138,8 @@ static void restore_rule(struct run *r, uint64_t reg)
     if (rule != NULL)
         *rule = r->initial->rules[rule - r->state.rules];
     if (rule == &r->state.rules[FP] || (rule == &r->state.rules[RA] && r->cfi->image->registers->link)) {
-        r->state.doubtful = rule->how == SAVED;
+        if (rule->how == SAVED)
+            r->state.doubtful |= rule == &r->state.rules[RA] ? CFI_OF_RA : CFI_OF_FP;
         r->state.restored = rule->how != SAVED && r->begun[rule - r->state.rules];
     }
 }

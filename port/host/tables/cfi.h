@@ -19,18 +19,21 @@ enum cfi_kind {
     CFI_LOST       /* SFrame cannot say it */
 };
 
+enum { CFI_OF_FP = 1, CFI_OF_RA = 2 };
+
 /* What holds for the PCs from start up to end. */
 struct cfi_row {
     uint64_t start, end;
     struct sfu_rule cfa, ra, fp;
     enum cfi_kind kind;
     bool signed_ra;
-    bool by_pc;      /* an expression has asked for the PC: in a PLT rules depend on its last bits */
-    bool doubtful;   /* FP or a link register has been restored to a slot that the CIE names */
-    bool restored;   /* one has been restored, for which the entry itself began with a slot */
-    bool trap;       /* by_code: the function is an interrupt's entry */
-    bool by_code;    /* it is what machine code says, against CFI */
-    bool shadowed;   /* aarch64: x18, the shadow call stack's register, has a rule */
+    bool by_pc; /* an expression has asked for the PC: in a PLT rules depend on its last bits */
+    uint8_t
+        doubtful;  /* which of FP and a link register, CFI_OF_..., has been restored to a slot that the CIE names */
+    bool restored; /* one has been restored, for which the entry itself began with a slot */
+    bool trap;     /* by_code: the function is an interrupt's entry */
+    bool by_code;  /* it is what machine code says, against CFI */
+    bool shadowed; /* aarch64: x18, the shadow call stack's register, has a rule */
     const char *why; /* CFI_LOST: the reason; NULL: other rows of this interrupt function are what there is */
 };
 

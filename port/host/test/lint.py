@@ -360,6 +360,10 @@ def test_planted():
     test("s390x epilogues of clang", stale_epilogue)
     test("x86_64 starts that count from another place", wrong_starts)
     test("riscv64 epilogues of clang", riscv_epilogue)
+    for cpu in LOADS:
+        test("%s FP loaded back from its slot" % cpu, loaded_back, cpu)
+    for cpu in GCC:
+        test("%s a register that only a leaf function needs" % cpu, unsafe_leaf, cpu)
     test("aarch64 wrong by code: clang -Oz", wrong_by_code, "aarch64",
          ["clang-16", "--target=aarch64-linux-gnu", "-Oz", "-fno-integrated-as"],
          b"long g(long); long f(long x) { char q[64]; __asm__ volatile(\"\" : : \"r\"(q) : \"memory\"); "
@@ -649,6 +653,23 @@ def unsafe(cpu, _):
         must("unsafe-register" not in [f["name"] for f in result["findings"]], str(rules))
 
 
+def unsafe_leaf(cpu):
+    """In front of its call, a function never waits for another one: all of its frames there know all registers."""
+    base, sp = (struct.pack(Tables.ABIS[cpu][2] + "Ii", *rule) for rule in
+                ((register(3), 16), (register(SP[cpu]), 16)))
+    slot = struct.pack(Tables.ABIS[cpu][2] + "Ii", *RA_SLOT)
+    image = with_tables(cpu, cpu + "-leaf", [])
+    start, size = symbol(cpu, image, "first")
+    text = run("%s/%s/objdump" % (TC, cpu), "-d", "--no-show-raw-insn", "--disassemble=first", image)[0]
+    call = int(re.search(r"^ *([0-9a-f]+):\t(call|bl|brasl)\s", text, re.MULTILINE)[1], 16) - start
+    must(0 < call < size, text)
+    for rules, wanted in (((base, sp), []), ((sp, base), [size - call])):
+        rows = [(at, 0x40 | 4 << 1, rule + slot) for at, rule in zip((0, call), rules)]
+        result, _ = faults(with_tables(cpu, cpu + "-leaf", [(0, size, rows, {"info2": 1})]))
+        found = [f["bytes"] for f in result["findings"] if f["name"] == "unsafe-register"]
+        must(found == wanted, "%s: %s" % (found, result["findings"]))
+
+
 def below_sp(cpu, _):
     """CFA = SP + 16 (s390x: 160 + 16); RA and FP below that."""
     size = (16 if cpu != "s390x" else 2)
@@ -825,6 +846,32 @@ def doubtful_restore(cpu, _):
     run("%s/%s/ld" % (TC, cpu), "-e", "0", source + ".o", "-o", image)
     gen("-q", "--append=" + image, image)
     must("doubtful-restore" not in [name for name, _ in faults(image)[1]], "found where the CIE says nothing")
+
+
+# Where FP waits in a slot, CFA - 16: how far the CFA is from SP; what loads FP from there, another register from there,
+# and FP from another place; and what stores there.
+LOADS = {"x86_64": (24, "mov 8(%rsp), %rbp", "mov 8(%rsp), %rbx", "mov (%rsp), %rbp", "mov %rax, 8(%rsp)"),
+         "aarch64": (32, "ldr x29, [sp, 16]", "ldr x19, [sp, 16]", "ldr x29, [sp, 8]", "str x0, [sp, 16]"),
+         "s390x": (192, "lg %r11, 176(%r15)", "lg %r10, 176(%r15)", "lg %r11, 168(%r15)", "stg %r2, 176(%r15)"),
+         "riscv64": (32, "ld s0, 16(sp)", "ld s1, 16(sp)", "ld s0, 8(sp)", "sd a0, 16(sp)")}
+
+
+def loaded_back(cpu):
+    """Where the code has loaded FP from the slot in front of .cfi_restore, and nothing has changed either since, the
+    rows of sfu-gen are right, whatever it leads back to."""
+    cfa, load, other, elsewhere, store = LOADS[cpu]
+    tool = "riscv64-linux-gnu-" if cpu == "riscv64" else "%s/%s/" % (TC, cpu)
+    image, fp = WORK + "/%s-loaded" % cpu, {**FP, "riscv64": 8}[cpu]
+    branch = {"x86_64": "jz 1f", "aarch64": "cbz x0, 1f", "s390x": "jz 1f", "riscv64": "beqz a0, 1f"}[cpu] + "\n1:"
+    for code, right in ((load, True), ("nop\n%s\nnop" % load, True), (other, False), (elsewhere, False),
+                        (load + "\n" + elsewhere, False), (load + "\n" + store, False), (load + "\n" + branch, False)):
+        write(image + ".s", (".text\n.globl first\nfirst: .cfi_startproc\n.cfi_def_cfa_offset %d\n.cfi_offset %d, -16\n"
+                             "%s\n.cfi_restore %d\nnop\n.cfi_endproc\n.size first, . - first\n"
+                             % (cfa, fp, code, fp)).encode())
+        run(tool + "as", image + ".s", "-o", image + ".o")
+        run(tool + "ld", "-e", "0", image + ".o", "-o", image)
+        gen("-q", "--cfi=keep", "--append=" + image + ".gen", image)
+        must(("doubtful-restore" in [name for name, _ in faults(image + ".gen")[1]]) != right, code)
 
 
 # In front of FUNCTION another one, so that what it begins with is not in the CIE.
