@@ -406,7 +406,7 @@ static void access(struct code_fact *fact, uint32_t word, bool loads, uint8_t re
     else if (!loads && reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, rn(word), k);
     else if (!loads)
-        code_write(fact, rn(word), k, bytes);
+        code_overwrite(fact, rn(word), k, bytes);
 }
 
 /* Writes the address back: MODE 1 behind the access, 3 in front of it, as encodings have it. A register that is loaded,
@@ -449,23 +449,27 @@ static bool is_block(uint32_t word)
     return (word & 0xffe0fc00) == 0xf8209000 || (word & 0xffe0ec00) == 0xf820a000;
 }
 
-/* An access at Rn + INDEX, of REG if it is a whole register of the general ones, else CODE_NONE. One that is shifted or
- * extended is not followed. */
+/* An access at Rn + INDEX, of REG if it is a whole register of the general ones, else CODE_NONE. INDEX may be shifted
+ * by SHIFT. One of 32 bits is not followed. */
 static void access_at_sum(struct code_fact *fact, uint32_t word, bool loads, uint8_t reg, uint8_t index,
-                          uint8_t bytes)
+                          unsigned shift)
 {
-    const bool is_sum = field(word, 12, 4) == 6;
+    const bool is_sum = field(word, 13, 2) == 3, is_shifted = field(word, 12, 1) != 0 && shift != 0;
 
     if (reg == SP) /* zero */
         reg = CODE_NONE;
+    if (is_sum && is_shifted) {
+        code_add(fact, CODE_SET, CODE_TARGET, 0, index, 0);
+        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, shift);
+    }
     if (is_sum)
-        code_add(fact, CODE_SUM, CODE_TARGET, index, rn(word), 1);
+        code_add(fact, CODE_SUM, CODE_TARGET, is_shifted ? (uint8_t)CODE_TARGET : index, rn(word), 1);
     if (loads)
         code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
     else if (reg != CODE_NONE && is_sum)
         code_add(fact, CODE_STORE, reg, reg, CODE_TARGET, 0);
     else
-        code_write(fact, CODE_TARGET, 0, bytes);
+        code_overwrite(fact, CODE_TARGET, 0, 1u << shift);
     if (is_sum)
         code_forget(fact, CODE_TARGET);
 }
@@ -490,12 +494,12 @@ static void single(uint32_t word, struct code_fact *fact)
             code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word),
                        is_number ? rn(word) : index, is_number ? index : (uint8_t)CODE_NONE, 0);
         else if (loads && whole && rd(word) != SP && index != SP && !is_number)
-            access_at_sum(fact, word, true, rd(word), index, 8);
+            access_at_sum(fact, word, true, rd(word), index, 3);
         else if (loads && !is_vector)
             replace(fact, rd(word));
         else if (!loads)
             access_at_sum(fact, word, false, whole ? rd(word) : (uint8_t)CODE_NONE,
-                          index == SP ? (uint8_t)CODE_ZERO : index, (uint8_t)(1u << shift));
+                          index == SP ? (uint8_t)CODE_ZERO : index, shift);
         return;
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */

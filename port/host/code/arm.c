@@ -537,14 +537,14 @@ static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
         if (a->bytes == 4 && rt != PC)
             code_add(fact, CODE_STORE, rt, rt, CODE_TARGET, 0);
         else
-            code_write(fact, CODE_TARGET, 0, a->bytes);
+            code_overwrite(fact, CODE_TARGET, 0, a->bytes);
         code_forget(fact, CODE_TARGET);
     } else if (a->by_index && !a->post)
         code_write(fact, ANYWHERE, 0, a->bytes);
     else if (a->bytes == 4 && rt != PC)
         code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);
     else
-        code_write(fact, a->rn, a->by_index ? 0 : k, a->bytes);
+        code_overwrite(fact, a->rn, a->by_index ? 0 : k, a->bytes);
 }
 
 /* RN becomes what was accessed. */
@@ -641,8 +641,11 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
         unknown(fact);
         return;
     }
-    if (!loads && rn != PC && size != 0)
+    if (!loads && rn != PC && size != 0) {
         code_write(fact, rn, before ? k : 0, size);
+        if (which == 10 || (which == 11 && size % 8 == 0)) /* fstmx writes less, and others what their CPU says */
+            code_replace_bytes(fact);
+    }
     if (writes)
         set(fact, rn, rn, k);
 }

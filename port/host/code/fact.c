@@ -38,6 +38,12 @@ void code_replace_bytes(struct code_fact *fact)
         fact->op[fact->num - 1].reg = 1;
 }
 
+void code_overwrite(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes)
+{
+    code_write(fact, base, k, bytes);
+    code_replace_bytes(fact);
+}
+
 void code_repeat(struct code_fact *fact, uint8_t reg)
 {
     if (fact->size != 0)

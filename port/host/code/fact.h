@@ -200,6 +200,8 @@ void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entr
 void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes);
 /* What was written last gets other bytes than were there. */
 void code_replace_bytes(struct code_fact *fact);
+/* BYTES at BASE + K, no more and no fewer, become what a register or the instruction has. */
+void code_overwrite(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes);
 /* What was written last is the first of as many as the number in REG. */
 void code_repeat(struct code_fact *fact, uint8_t reg);
 /* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */

@@ -458,7 +458,7 @@ static void store(struct code_fact *fact, const struct instruction *i)
     else if (1u << function == i->xlen && from != ZERO)
         code_add(fact, CODE_STORE, from, from, base, imm_s(i->word));
     else
-        code_write(fact, base, imm_s(i->word), 1u << function);
+        code_overwrite(fact, base, imm_s(i->word), 1u << function);
 }
 
 /* fsh, fsw, fsd, fsq; else of vectors, whose length no instruction says. */
@@ -467,7 +467,7 @@ static void store_floats(struct code_fact *fact, const struct instruction *i)
     const uint32_t function = field(i->word, 12, 3);
 
     if (function >= 1 && function <= 4)
-        code_write(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);
+        code_overwrite(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);
     else
         code_write(fact, read(rs1(i->word)), 0, 1);
 }

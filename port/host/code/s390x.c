@@ -679,6 +679,13 @@ static void forget_all(struct code_fact *fact)
     code_add(fact, CODE_FORGET, R0, F7 + 8, 0, 0);
 }
 
+/* Whether what P writes does not depend on what was there, and is always as much: st, mvi, mvghi, stm and so on. */
+static bool is_store(const uint8_t *p, const struct facts *f)
+{
+    return (f->writes & (INDEXED | STORE_MANY)) || p[0] == 0x92 || (p[0] == 0xeb && p[5] == 0x52) ||
+           (p[0] == 0xe5 && p[1] >= 0x44 && p[1] <= 0x4c);
+}
+
 static void write_memory(struct code_fact *fact, const uint8_t *p, const struct facts *f)
 {
     int64_t k = f->writes & AT_20 ? long_displacement(p + 2) : displacement(p + 2);
@@ -690,6 +697,8 @@ static void write_memory(struct code_fact *fact, const uint8_t *p, const struct 
         code_write(fact, high(p[2]) == 0 ? (uint8_t)low(p[1]) : (uint8_t)ANYWHERE, k, bytes);
     else
         code_write(fact, based(high(p[2])), k, bytes);
+    if (is_store(p, f))
+        code_replace_bytes(fact);
 }
 
 /* Memory at REG, as many bytes as the next register says or, if it is not known, one. */

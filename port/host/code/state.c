@@ -205,7 +205,7 @@ static void forget_other_name(struct code_state *state, const struct code_value 
 void state_store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                  const struct code_value *value)
 {
-    const struct code_slot *own;
+    struct code_slot *own;
 
     if (!is_place(state, at, offset)) {
         state->keeps_sp |= code_is_on_stack(value);
@@ -215,9 +215,12 @@ void state_store(const struct code_cpu *cpu, struct code_state *state, const str
     }
     forget_other_name(state, at);
     own = state_find_slot(state, at->base, at->k + offset);
-    if (value->base == BASE_UNKNOWN && own != NULL && is_own_word(cpu, own))
-        value = &gone;
-    write_slots(cpu, state, at->base, at->k + offset, cpu->word, false);
+    if (own != NULL) {
+        if (is_own_word(cpu, own) && (value->base == BASE_UNKNOWN || !is_useful(state, at, value)))
+            value = &gone;
+        state_drop_slot(state, own);
+    }
+    write_slots(cpu, state, at->base, at->k + offset, cpu->word, true);
     if (is_useful(state, at, value) || is_saved_mode(state, value) || (value == &gone && state->num < CODE_SLOTS))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
@@ -232,10 +235,12 @@ struct code_value state_load(const struct code_state *state, const struct code_v
 }
 
 /* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
- * the CPU copies them one by one. */
+ * the CPU copies them one by one. Where gcc does not know the length, a loop copies 256 bytes at a time, 255 to spread
+ * one byte: it is perhaps not taken, and writes nothing behind an array that is smaller. */
 static void copy(const struct code_cpu *cpu, struct code_state *state, const struct code_value *to, int64_t k,
                  const struct code_value *from, int64_t offset, unsigned bytes)
 {
+    enum { LOOPED = 255 };
     struct code_value words[32] = {{0, BASE_UNKNOWN, false, 0, 0}};
     const bool apart = from->base != to->base ||
                        (is_place(state, to, k) && is_place(state, from, offset) && to->k + k <= from->k + offset);
@@ -247,7 +252,7 @@ static void copy(const struct code_cpu *cpu, struct code_state *state, const str
         forget_struct(state);
         return;
     }
-    write_slots(cpu, state, to->base, to->k + k, bytes, false);
+    write_slots(cpu, state, to->base, to->k + k, bytes, bytes < LOOPED);
     for (i = 0; i < bytes / 8; i++)
         state_store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
 }
@@ -572,8 +577,32 @@ static const struct code_slot *find_renamed(const struct code_state *state, cons
     return theirs;
 }
 
+/* Whether MINE and THEIRS, or NULL, of one place, which differ, are lost as a word that the frame is found by: one way
+ * has overwritten it. */
+static bool is_lost_word(const struct code_cpu *cpu, const struct code_slot *mine, const struct code_slot *theirs)
+{
+    return code_is_gone(&mine->value) || (theirs != NULL && (is_own_word(cpu, mine) || is_own_word(cpu, theirs)));
+}
+
+/* Words that are lost in OTHER are lost, too, where STATE does not know them. */
+static bool join_lost_words(struct code_state *state, const struct code_state *other)
+{
+    bool less = false;
+    unsigned i;
+
+    for (i = 0; i < other->num && state->num < CODE_SLOTS; i++) {
+        const struct code_slot *theirs = &other->slot[i];
+
+        if (code_is_gone(&theirs->value) && state_find_slot(state, theirs->base, theirs->k) == NULL) {
+            state->slot[state->num++] = *theirs;
+            less = true;
+        }
+    }
+    return less;
+}
+
 /* Joins the slots: those of STATE that OTHER does not have go. They are often in the same order. */
-static bool join_slots(struct code_state *state, const struct code_state *other)
+static bool join_slots(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
 {
     bool less = false;
     unsigned i = 0;
@@ -591,10 +620,16 @@ static bool join_slots(struct code_state *state, const struct code_state *other)
             i++;
             continue;
         }
+        if (is_lost_word(cpu, mine, theirs)) {
+            less |= !code_is_gone(&mine->value);
+            mine->value = gone;
+            i++;
+            continue;
+        }
         state_drop_slot(state, mine);
         less = true;
     }
-    return less;
+    return join_lost_words(state, other) || less;
 }
 
 /* Takes the words that count from SP, which is not the same in STATE and in OTHER, out of STATE and into KEPT: those
@@ -766,7 +801,7 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
     unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0;
 
     less |= join_registers(cpu, state, other, moved ? cpu->sp : CODE_NONE);
-    less |= join_slots(state, other);
+    less |= join_slots(cpu, state, other);
     less |= moved && (part_sp(cpu, state, kept, num) || !parted);
     less |= join_rest(state, other);
     return less;

@@ -471,6 +471,42 @@ GIVEN_BACK = {
     "riscv": ("STORE sp, 0(a0)", "LOAD sp, 0(a0)", "r2+16 [cfa-8] r8+0"),
     "arm": ("mov r2, sp\nstr r2, [r0]", "ldr r2, [r0]\nmov sp, r2", "r13+8 [cfa-4] FP+0"),
 }
+# RA and FP have been saved, and their registers are others: the frame, where RA is and FP, and a branch. What
+# overwrites one of the words loses it, and so it is where a way comes to that has not overwritten it.
+COPIES = {
+    "x86_64": ("""push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov (%rdi), %rbp""", "8(%rsp)", "(%rsp)",
+               "test %eax, %eax\nje 1f"),
+    "i386": ("""push %ebp\n.cfi_adjust_cfa_offset 4\n.cfi_offset 5, -8\nmov (%edi), %ebp""", "4(%esp)", "(%esp)",
+             "test %eax, %eax\nje 1f"),
+    "aarch64": ("""stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        ldr x29, [x0]\nbl leaf""", "[sp, #8]", "[sp]", "cbz x0, 1f"),
+    "riscv": ("""addi sp, sp, -32\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)\n.cfi_offset 1, -8\nSTORE s0, 16(sp)
+        .cfi_offset 8, -16\nLOAD s0, 0(a0)\njal leaf""", "24(sp)", "16(sp)", "beqz a0, 1f"),
+    "s390x": ("""stmg %r11, %r15, 88(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\n.cfi_offset 15, -40
+        aghi %r15, -160\n.cfi_def_cfa_offset 320\nlg %r11, 0(%r2)\nbrasl %r14, leaf""", "272(%r15)", "248(%r15)",
+              "ltgr %r2, %r2\nje 1f"),
+    "arm": ("""push {BP, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset BP, -8\n.cfi_offset lr, -4\nldr BP, [r0]\nbl leaf""",
+            "[sp, #4]", "[sp]", "cmp r0, #0\nbeq 1f"),
+}
+COPY_LOST_BY = {
+    "x86_64": ("mov %rax, AT", "movq $0, AT", "mov $5, %ecx\nmov %rcx, AT", "mov %rsp, AT", "movb %al, AT"),
+    "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT"),
+    "aarch64": ("str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
+                "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]"),
+    "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT"),
+    "s390x": ("stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
+              "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)"),
+    "arm": ("str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}"),
+}
+# A word is put back: nothing is lost.
+PUT_BACK = {
+    "x86_64": ("mov AT, %rdx\nmov %rax, AT\nnop => * * *\nmov %rdx, AT", "r7+16 [cfa-8] [cfa-16]"),
+    "i386": ("mov AT, %edx\nmov %eax, AT\nnop => * * *\nmov %edx, AT", "r4+8 [cfa-4] [cfa-8]"),
+    "aarch64": ("ldr x9, AT\nstr x1, AT\nnop => * * *\nstr x9, AT", "r31+32 [cfa-24] [cfa-32]"),
+    "riscv": ("LOAD a2, AT\nSTORE a1, AT\nnop => * * *\nSTORE a2, AT", "r2+32 [cfa-8] [cfa-16]"),
+    "s390x": ("lg %r3, AT\nstg %r1, AT\nnopr => * * *\nstg %r3, AT", "r15+320 [cfa-48] [cfa-72]"),
+    "arm": ("ldr r2, AT\nstr r1, AT\nnop => * * *\nstr r2, AT", "r13+8 [cfa-4] [cfa-8]"),
+}
 # A nop, a call, a jump.
 PLAIN_CODE = {"aarch64": ("nop", "bl leaf", "b"), "s390x": ("nopr", "brasl %r14, leaf", "j"),
               "riscv": ("nop", "jal leaf", "j"), "arm": ("nop", "bl leaf", "b")}
@@ -1505,6 +1541,20 @@ def stays_lost(cpu, kind, how, lost):
     check(cpu, "stays lost", "\n".join(lines + [call + " => none", nop + " => none", jump + " ."]))
 
 
+def copy_lost(cpu, kind, text, row):
+    """TEXT overwrites where RA is or FP, from which on ROW holds: on the only way, on that of a branch that goes on,
+    and on that of one that is taken."""
+    frame, ra, fp, branch = COPIES[cpu if cpu in COPIES else kind]
+    nop, call, jump = PLAIN_CODE.get(kind, ("nop", "call leaf", "jmp"))
+    behind = "\n".join((call + " => " + row, nop + " => " + row, jump + " ."))
+    for at in ra, fp:
+        how = text.replace("AT", at)
+        check(cpu, "copy lost", "\n".join((frame, how, nop + " => " + row, behind)))
+        check(cpu, "copy lost", "\n".join((frame, branch, how, nop + " => " + row, "1: %s => %s" % (nop, row), behind)))
+        check(cpu, "copy lost", "\n".join((frame, branch, jump + " 2f", "1: " + how, nop + " => " + row,
+                                           "2: %s => %s" % (nop, row), behind)))
+
+
 def given_back(cpu, kind):
     keeps, gives, row = GIVEN_BACK[kind]
     frame, losts, _, _ = STAYS_LOST[cpu if cpu in STAYS_LOST else kind]
@@ -2231,6 +2281,11 @@ def main():
                 name = "%s: SP is lost by %s; %s" % (cpu, lost, how.split("\n.cfi")[0])
                 test(name.replace("\n", "; "), stays_lost, cpu, kind, how, lost)
         test("%s: SP is given back" % cpu, given_back, cpu, kind)
+        for how in COPY_LOST_BY[cpu if cpu in COPIES else kind]:
+            test("%s: RA's or FP's last copy overwritten by %s" % (cpu, how.replace("\n", "; ")), copy_lost, cpu, kind,
+                 how, "none")
+        test("%s: RA's or FP's last copy is put back" % cpu, copy_lost, cpu, kind,
+             *PUT_BACK[cpu if cpu in COPIES else kind])
     for tables, keeps in ((OTHER_MODE, False), (SAME_MODE, True)):
         for kind, ways in tables.items():
             for how in ways:

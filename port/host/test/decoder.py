@@ -93,7 +93,7 @@ def meaning(word, pc, name, operands):
     if at and plain in ("sw", "sd") and name in WHOLE[word] and first:
         return {"store,%d,%d,%d,%d,0" % (first, first, at[1], at[0])}
     if at and re.fullmatch(r"f?s[bhwdq]", plain):
-        return {"write,0,255,%d,%d,%d" % (at[1], at[0], WIDTHS[plain[-1]])}
+        return {"write,1,255,%d,%d,%d" % (at[1], at[0], WIDTHS[plain[-1]])}
     if plain == "lui" and first:
         return {"number,%d,0,0,%d,0" % (first, signed(int(operands[1], 16) << 12, 4))}
     if plain == "auipc" and first:

@@ -159,7 +159,7 @@ def meaning(name, operands):
     at = address(parts[1]) if len(parts) == 2 else None
     if name in STORES and at and first not in (None, 15):
         store = "store,%d,%d,%d,%d,0" % (first, first, at[0], at[1]) if STORES[name] == 4 else \
-            "write,0,255,%d,%d,%d" % (at[0], at[1], STORES[name])
+            "write,1,255,%d,%d,%d" % (at[0], at[1], STORES[name])
         return [store] + (["set,%d,0,%d,%d,0" % (at[0], at[0], at[2])] if at[2] is not None else [])
     if name in LOADS and at and first not in (None, 15):
         load = "load,%d,%d,%d,%d,0" % (first, first, at[0], at[1]) if name == "ldr" else \
@@ -175,7 +175,7 @@ def meaning(name, operands):
     if name in ("vpush", "vpop"):
         ends = [int(end) for end in re.findall(r"[sd](\d+)", operands)]
         size = (8 if "d" in operands else 4) * (ends[-1] - ends[0] + 1)
-        return (["write,0,255,13,%d,%d" % (-size, size)] if name == "vpush" else []) + \
+        return (["write,1,255,13,%d,%d" % (-size, size)] if name == "vpush" else []) + \
             ["set,13,0,13,%d,0" % (-size if name == "vpush" else size)]
     numbers = [part.strip() for part in operands.split(",")]
     if name in ("add", "adds", "addw", "sub", "subs", "subw") and first not in (None, 15) and \
