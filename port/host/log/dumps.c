@@ -35,6 +35,7 @@ struct scan {
     size_t size;
     bool linked, took;
     bool pc;           /* the line has the PC */
+    bool words;        /* it has words of the stack behind the text that names the stack */
     bool set, ignored; /* a register was set by it, one was not */
     bool decimal;      /* numbers without 0x are decimal */
     unsigned looked;   /* how many registers it has */
@@ -291,6 +292,23 @@ static bool is_cell(const struct scan *s, size_t at)
     return at == 0 || is_one_of(s->text[at - 1], ",;:|]");
 }
 
+/* Passes over a text that formats know to stand between a name and its number. */
+static size_t skip_between(const struct scan *s, size_t at)
+{
+    const struct formats *f = s->d->formats;
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++) {
+        const struct format_text *t = &f->texts[i];
+        const size_t size = strlen(t->text);
+
+        if (t->kind == FORMAT_BETWEEN && (t->cpus & s->d->cpu) != 0 && strncmp(s->text + at, t->text, size) == 0 &&
+            is_space(s->text[at + size]))
+            return skip_spaces(s, at + size);
+    }
+    return at;
+}
+
 /* Passes over "at" or "is", which may stand between a name and its number: "ip at 8010a5c2". */
 static size_t skip_verb(const struct scan *s, size_t at)
 {
@@ -308,11 +326,11 @@ static bool is_sign(const struct scan *s, size_t at)
  * number of a register if another one follows (PC:SP), or if it is a heading. */
 static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
 {
-    size_t i = skip_spaces(s, skip_other_name(s, at)), end;
+    size_t i = skip_between(s, skip_spaces(s, skip_other_name(s, at))), end;
     struct number selector;
     bool verb;
 
-    i += s->text[i] == '"';
+    i += s->text[i] == '"' || (s->text[i] == '\'' && s->text[i + 1] == ':');
     i = skip_value_word(s, i);
     end = skip_verb(s, i);
     verb = end > i;
@@ -588,12 +606,13 @@ static const struct format_name *numbered(const struct scan *s, char letter, uns
     return formats_find(s->d->formats, name, strlen(name), s->d->cpu, s->text);
 }
 
-/* The number behind the letter at *AT, or behind "gpr ", which has two digits at most; MOST_NUMBERS: none. *AT is then
- * behind it. */
+/* The number behind the letter at *AT, or behind "gpr" or "gpr ", which has two digits at most; MOST_NUMBERS: none. *AT
+ * is then behind it. */
 static unsigned number_of_name(const struct scan *s, size_t *at)
 {
-    const bool spelt = strncmp(s->text + *at, "gpr ", 4) == 0;
-    const size_t from = *at + (spelt ? 4 : 1), digits = strspn(s->text + from, "0123456789");
+    const bool spelt = strncmp(s->text + *at, "gpr", 3) == 0;
+    const size_t from = *at + (spelt ? 3u + is_space(s->text[*at + 3]) : 1u),
+                 digits = strspn(s->text + from, "0123456789");
 
     if ((!spelt && s->text[*at] != 'x' && s->text[*at] != 'r') || digits == 0 || digits > 2)
         return MOST_NUMBERS;
@@ -760,21 +779,22 @@ static bool is_member_name(const struct scan *s, size_t at)
     return at >= 7 && strncmp(s->text + at - 7, "name : ", 7) == 0;
 }
 
-/* A line behind "Name : pc": its number as "Hex:0x8000", or the same in another base. */
+/* A line behind "Name : pc": its number as "Hex:0x8000" or "Default:0x8000", or the same in another base. */
 static bool take_member(struct scan *s)
 {
     static const char *const others[] = {"details:", "default:", "decimal:"};
-    const char *hex = strstr(s->text, "hex:0x");
+    const char *hex = strstr(s->text, "hex:0x"), *shown = strstr(s->text, "default:0x");
     const uint8_t member = s->d->member;
     struct number n;
     size_t i;
 
     if (member == 0)
         return false;
-    for (i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (i = 0; i < sizeof others / sizeof others[0] && shown == NULL; i++)
         if (strstr(s->text, others[i]) != NULL)
             return true;
     s->d->member = 0;
+    hex = shown != NULL ? strchr(shown, ':') - 3 : hex;
     if (hex == NULL || !take_hex(s, (size_t)(hex - s->text) + 4, &n) || !fits(s->d, n.value))
         return false;
     set_register(s, (uint8_t)(member - 1), n.value);
@@ -1090,11 +1110,51 @@ static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *l
         all_short = all_short && list[i].digits == 8;
     for (i = 0; i < num; i++) {
         size = word_size(d, &list[i], all_short);
+        d->are_numbers = d->are_numbers || list[i].prefixed || (d->group != 0 && d->group != size);
+        d->group = size;
         store_number(bytes, size, d->big, list[i].value);
         add_bytes(d, addr, bytes, size);
         addr += size;
     }
     return addr;
+}
+
+/* Whether the SIZE characters of the line from AT on are those of NUM numbers, which are written as bytes in the order
+ * of memory; or, if SWAPPED, as numbers of little endian. Letters have lost their case. */
+static bool are_written(const struct scan *s, size_t at, const struct number *list, unsigned num, bool swapped)
+{
+    unsigned i, k;
+
+    for (i = 0; i < num; i++)
+        for (k = 0; k < list[i].digits / 2; k++, at++) {
+            const unsigned shift = 8 * (swapped ? k : list[i].digits / 2 - 1 - k);
+            const char byte = (char)(list[i].value >> shift & 0xff);
+            const char lower = byte >= 'A' && byte <= 'Z' ? (char)(byte + 'a' - 'A') : byte;
+
+            if ((byte >= ' ' && byte <= '~' ? lower : '.') != (at < s->size ? s->text[at] : ' '))
+                return false;
+        }
+    return true;
+}
+
+/* Notes what the characters behind the words at LIST say of the order of their bytes. */
+static void note_order(struct scan *s, const struct number *list, unsigned num)
+{
+    const size_t end = list[num - 1].end;
+    size_t size = 0, at;
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        size += list[i].digits / 2;
+    for (at = end + 1; at < s->size && at <= s->size - 1 && (is_space(s->text[at]) || s->text[at] == '|');)
+        at++;
+    at = s->size >= size + (s->text[s->size - 1] == '|') ? s->size - size - (s->text[s->size - 1] == '|') : at;
+    if (s->d->big || at <= end || are_written(s, at, list, num, false) == are_written(s, at, list, num, true))
+        return;
+    if (are_written(s, at, list, num, true))
+        s->d->are_numbers = true;
+    else
+        s->d->are_bytes = true;
 }
 
 /* Only spaces, signs, and the words that lines of a stack have stand between FROM and TO. */
@@ -1186,6 +1246,7 @@ static bool take_byte_line(struct scan *s, const struct number *addr)
     }
     if (count < 4 || (count & 3) != 0)
         return false;
+    s->d->are_numbers = true;
     add_bytes(s->d, addr->value, bytes, count);
     return true;
 }
@@ -1234,7 +1295,7 @@ static bool take_bare_bytes(struct scan *s)
         !(is_blank(s, at, s->size) || are_characters(s, at, count + 1)))
         return false;
     d->columns = d->columns > 0 ? d->columns : (unsigned)count;
-    d->octets = d->counted = s->took = true;
+    d->octets = d->counted = d->are_numbers = s->took = true;
     d->follow = count == d->columns;
     add_bytes(d, d->next, bytes, count);
     d->next += count;
@@ -1274,6 +1335,50 @@ static size_t find_index(const struct scan *s, bool *array)
     return 0;
 }
 
+/* Keeps the word behind INDEX, if that is lower than the one before: what the indices count is known when all have
+ * come. */
+static bool keep_falling(struct scan *s, const struct number *index)
+{
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, index->end, list, 8);
+    struct falling *last = d->num_falling > 0 ? &d->falling[d->num_falling - 1] : NULL;
+
+    if (num != 1 || !are_words(list, num) || !only_numbers(s, index->end, list, num) ||
+        d->num_falling == DUMPS_FALLING || (last != NULL && index->value >= last->hex))
+        return false;
+    d->falling[d->num_falling++] =
+        (struct falling){index->value, strtoull(s->text + index->at, NULL, 10), list[0].value};
+    return true;
+}
+
+/* By how much the index N of the falling ones is higher than the next one, if it is DECIMAL or not. */
+static uint64_t falling_step(const struct dumps *d, unsigned n, bool decimal)
+{
+    const struct falling *f = &d->falling[n];
+
+    return decimal ? f[0].decimal - f[1].decimal : f[0].hex - f[1].hex;
+}
+
+/* Adds the words whose indices fell: by a word's size, in bytes, or by 1, in words. */
+static void add_falling(struct dumps *d)
+{
+    const bool decimal = d->num_falling > 1 && falling_step(d, 0, true) <= falling_step(d, 0, false);
+    const uint64_t step = d->num_falling > 1 ? falling_step(d, 0, decimal) : 0;
+    uint8_t bytes[8];
+    unsigned i;
+
+    for (i = 1; i < d->num_falling; i++)
+        if (falling_step(d, i - 1, decimal) != step)
+            return;
+    for (i = 0; i < d->num_falling && (step == 1 || step == d->word); i++) {
+        const uint64_t index = decimal ? d->falling[i].decimal : d->falling[i].hex;
+
+        store_number(bytes, d->word, d->big, d->falling[i].word);
+        add_bytes(d, d->dump.sp + index * (d->word / step), bytes, d->word);
+    }
+}
+
 /* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. Which of them, and
  * whether it is decimal, is known where it goes on behind the words that have come. */
 static bool take_index_line(struct scan *s)
@@ -1291,7 +1396,7 @@ static bool take_index_line(struct scan *s)
     if (!array && (index.prefixed || index.value < 10))
         distance = index.value;
     else if (!is_count(s, &index, next) && !(array && is_count(s, &index, next / d->word)))
-        return false;
+        return keep_falling(s, &index);
     num = find_numbers(s, index.end, list, 8);
     if (!are_words(list, num) || !only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
         return false;
@@ -1457,8 +1562,9 @@ static unsigned with_letter(const struct scan *s, struct number *list, unsigned 
 
 /* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
  * it is not taken. */
-static void add_row(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
+static void add_row(struct scan *s, uint64_t addr, const struct number *list, unsigned num)
 {
+    struct dumps *d = s->d;
     const bool follows = d->row_words > 0 && addr == d->row_addr + d->row_size;
     uint64_t end;
 
@@ -1467,6 +1573,7 @@ static void add_row(struct dumps *d, uint64_t addr, const struct number *list, u
     d->row_short = follows && num < d->row_words;
     if (d->row_short)
         flush_run(d);
+    note_order(s, list, num);
     end = add_words(d, addr, list, num);
     d->row_addr = addr;
     if (!d->row_short) {
@@ -1484,7 +1591,8 @@ static bool take_word_line(struct scan *s)
 
     num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
-    if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value))
+    if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value) ||
+        (list[0].at > 0 && s->text[list[0].at - 1] == '+')) /* a distance */
         return false;
     behind = is_behind_address(s, list[0].end);
     said = strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL;
@@ -1503,7 +1611,7 @@ static bool take_word_line(struct scan *s)
         !(only_numbers(s, list[0].end, list + 1, num - 1) ||
           (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
-    add_row(s->d, list[0].value, list + 1, num - 1);
+    add_row(s, list[0].value, list + 1, num - 1);
     return true;
 }
 
@@ -1532,7 +1640,7 @@ static bool is_distance(const struct scan *s, size_t at, const struct number *n)
     return before == '+' || (before == '[' && behind == ']') || (before == ' ' && n->digits > 1 && behind == ':');
 }
 
-/* "0010: WORD...", "+10 WORD..." or bytes: a distance from SP that is as many bytes as have come. */
+/* "0010: WORD...", "+10 WORD..." or bytes: a distance from SP that is as many bytes as have come, or words. */
 static bool take_distance_line(struct scan *s)
 {
     struct dumps *d = s->d;
@@ -1544,7 +1652,7 @@ static bool take_distance_line(struct scan *s)
     while (at < s->size && !((at == 0 || strchr(" +[", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
                              is_distance(s, at, &first)))
         at++;
-    if (!d->dump.has_sp || at == s->size || !is_count(s, &first, next))
+    if (!d->dump.has_sp || at == s->size || !(is_count(s, &first, next) || is_count(s, &first, next / d->word)))
         return false;
     first.value = d->dump.sp + next;
     num = find_numbers(s, first.end, list, 8);
@@ -1687,6 +1795,7 @@ static bool take_bare(struct scan *s)
     if (!d->follow)
         return false;
     d->columns = d->columns > 0 ? d->columns : num;
+    note_order(s, list, num);
     d->next = add_words(d, d->next, list, num);
     d->counted = true;
     d->follow = num == d->columns; /* a shorter one is the last one */
@@ -1728,27 +1837,16 @@ static size_t begin_of_last_numbers(const struct scan *s)
     return at > 0 ? at + strcspn(s->text + at, " ") : 0;
 }
 
-/* "ADDRESS: 10000b 0": a row of hexadecimal words without zeros before them, as kernel debuggers print. */
-static bool take_short_row(struct scan *s)
+/* Takes such a row, whose words lie at ADDR and stand from AT on in the line. */
+static bool add_short_row(struct scan *s, uint64_t addr, size_t at)
 {
     struct dumps *d = s->d;
-    struct short_row row = {.num = 0};
-    struct number list[MOST_NUMBERS], n;
-    const unsigned num = find_numbers(s, 0, list, 8);
+    struct short_row row = {.addr = addr};
+    struct number n;
     bool hex = false;
-    size_t at;
 
     if (d->num_shorts == DUMPS_SHORTS)
         return false;
-    if (num > 0 && is_near_sp(d, list[0].value) && s->text[list[0].end] == ':') {
-        row.addr = list[0].value;
-        at = list[0].end + 1;
-    } else if (d->follow && d->headed && !d->placed) {
-        row.addr = d->next;
-        at = begin_of_last_numbers(s);
-    } else {
-        return false;
-    }
     for (at = skip_spaces(s, at); at < s->size; at = skip_spaces(s, n.end)) {
         if (row.num == DUMPS_SHORT_WORDS || !take_hex(s, at, &n) || n.prefixed || !fits(d, n.value))
             return false;
@@ -1760,6 +1858,63 @@ static bool take_short_row(struct scan *s)
     d->shorts[d->num_shorts++] = row;
     d->next = row.addr + (uint64_t)d->word * row.num;
     d->short_hex = d->short_hex || hex;
+    return true;
+}
+
+/* "ADDRESS: 10000b 0": a row of hexadecimal words without zeros before them, as kernel debuggers print. */
+static bool take_short_row(struct scan *s)
+{
+    const struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, 0, list, 8);
+
+    if (num > 0 && is_near_sp(d, list[0].value) && s->text[list[0].end] == ':')
+        return add_short_row(s, list[0].value, list[0].end + 1);
+    return d->follow && d->headed && !d->placed && add_short_row(s, d->next, begin_of_last_numbers(s));
+}
+
+/* Finds "SYMBOL+0x10:", the symbol from *FROM to *END. *BEHIND: where the words begin. */
+static bool find_symbol(const struct scan *s, size_t *from, size_t *end, uint64_t *distance, size_t *behind)
+{
+    const char *plus = strchr(s->text, '+');
+    struct number n;
+
+    *from = *end = plus != NULL ? (size_t)(plus - s->text) : 0;
+    while (*from > 0 && (text_is_of_a_word(s->text[*from - 1]) || is_one_of(s->text[*from - 1], ".$")))
+        (*from)--;
+    if (*end == *from || *end - *from >= DUMPS_SYMBOL || !take_hex(s, *end + 1, &n) || s->text[n.end] != ':')
+        return false;
+    *distance = n.value;
+    *behind = n.end + 1;
+    return true;
+}
+
+/* "SYMBOL+0x10: WORD...": kernel debuggers name the address of a row by the symbol in front of it. The first row begins
+ * at SP if a text has said so, and tells where the symbol lies. */
+static bool take_symbol_row(struct scan *s, bool follow)
+{
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    uint64_t distance;
+    size_t from, end, behind;
+    unsigned num;
+
+    if (!find_symbol(s, &from, &end, &distance, &behind))
+        return false;
+    if (d->symbol[0] == '\0' && follow && !d->placed && d->columns == 0) {
+        memcpy(d->symbol, s->text + from, end - from);
+        d->symbol[end - from] = '\0';
+        d->symbol_base = d->next - distance;
+    }
+    if (strlen(d->symbol) != end - from || memcmp(d->symbol, s->text + from, end - from) != 0) {
+        d->symbol_rows += take_hex(s, skip_spaces(s, behind), &list[0]);
+        return false;
+    }
+    d->placed = true;
+    num = find_numbers(s, behind, list, 8);
+    if (!are_words(list, num) || !only_numbers(s, behind, list, num))
+        return add_short_row(s, d->symbol_base + distance, behind);
+    add_row(s, d->symbol_base + distance, list, num);
     return true;
 }
 
@@ -1916,6 +2071,7 @@ static bool take_halves(struct scan *s)
     if (!find_halves(s, &h) || h.size % 4 != 0 || !place_halves(s, &h, &addr) || !find_order(s, &h))
         return false;
     d->next = addr + h.size;
+    d->are_numbers = true;
     if (d->halves == HALVES_UNKNOWN && d->num_halves < DUMPS_HALVES) {
         line = &d->half[d->num_halves];
         line->addr = addr;
@@ -2242,15 +2398,45 @@ static size_t find_text(const struct scan *s, const char *text)
     return end;
 }
 
+/* Whether nothing but commas and spaces stands between the numbers: "[LOW..HIGH]" is a range. */
+static bool are_elements(const struct scan *s, const struct number *list, unsigned num)
+{
+    unsigned i;
+
+    for (i = 1; i < num; i++)
+        if (list[i - 1].end + strspn(s->text + list[i - 1].end, ", ") != list[i].at)
+            return false;
+    return true;
+}
+
 /* Words of the stack from SP on, as an array behind AT; two at least, because one may be how many there are. */
 static void take_stack_array(struct scan *s, size_t at)
 {
     struct number list[MOST_NUMBERS];
     unsigned num = find_numbers(s, at, list, 8);
 
-    if (num < 2 || !are_words(list, num))
+    s->d->single = are_elements(s, list, num);
+    if (num < 2 || !are_words(list, num) || !s->d->single)
         return;
     s->d->follow = strchr(s->text + at, ']') == NULL;
+    for (; num > 0; num = find_numbers(s, list[num - 1].end, list, 8))
+        s->d->next = add_words(s->d, s->d->next, list, num);
+}
+
+/* Words behind the text that names the stack, in its line: "Stack: WORD WORD ...", from SP on. Two numbers may be its
+ * bounds. Where they are fewer words than that, those of the next lines lie nobody knows where. */
+static void take_first_row(struct scan *s, size_t at)
+{
+    enum { LEAST = 3 };
+    struct number list[MOST_NUMBERS];
+    unsigned num = find_numbers(s, at, list, 8);
+
+    if (num < LEAST || !are_words(list, num) || !only_numbers(s, at, list, num))
+        return;
+    s->words = true;
+    s->d->counted = true;
+    s->d->columns = num;
+    s->d->first = s->d->next;
     for (; num > 0; num = find_numbers(s, list[num - 1].end, list, 8))
         s->d->next = add_words(s->d, s->d->next, list, num);
 }
@@ -2295,6 +2481,8 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->single = s->text[skip_spaces(s, behind)] == '[';
             if (s->d->single)
                 take_stack_array(s, behind);
+            else
+                take_first_row(s, behind);
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
@@ -2431,7 +2619,7 @@ static bool take_lines(struct scan *s, bool follow)
 
     if (!distant && follow && !addressed && take_following(s))
         return true;
-    if (distant || take_equal_pairs(s) || take_word_line(s)) {
+    if (distant || take_symbol_row(s, follow) || take_equal_pairs(s) || take_word_line(s)) {
         s->d->placed = true;
         return true;
     }
@@ -2675,6 +2863,19 @@ static bool is_remark(const struct scan *s)
            (find_numbers(s, 0, list, 16) == 1 && list[0].prefixed && is_word(s->d, list[0].value));
 }
 
+/* Whether a text of the line says that the stack follows, perhaps in the same line as SP. */
+static bool names_stack(const struct scan *s)
+{
+    const struct formats *f = s->d->formats;
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++)
+        if (f->texts[i].kind == FORMAT_STACK && (f->texts[i].cpus & s->d->cpu) != 0 &&
+            find_text(s, f->texts[i].text) > 0)
+            return true;
+    return false;
+}
+
 /* Whether the line has signs alone: a number of an array may be missing in it. */
 static bool has_no_word(const struct scan *s)
 {
@@ -2703,6 +2904,8 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         d->ignored = s.ignored && !s.set;
         return 0;
     }
+    if (!d->dump.has_sp && names_stack(&s))
+        scan_registers(&s, true);
     num = take_texts(&s, list, 0);
     num = take_based_line(&s, list, num);
     if (list_follows)
@@ -2715,8 +2918,8 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s)) {
         take_print(&s);
         scan_registers(&s, true);
-        arrow = take_arrow_line(&s);
-        s.took = s.took || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
+        arrow = !s.words && take_arrow_line(&s);
+        s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
         d->rows += !s.took && has_memory(&s);
         d->near_rows += !s.took && is_row_near_sp(&s);
@@ -2845,6 +3048,56 @@ static void finish_arm(struct dumps *d)
     dump_set_fp(dump);
 }
 
+/* Whether VALUE may be an address of this program: near SP, or near PC. */
+static bool is_like_address(const struct dumps *d, uint64_t value)
+{
+    return is_near_sp(d, value) || (d->dump.has_pc && value != 0 && (value ^ d->dump.pc) < NEAR_ABOVE);
+}
+
+/* The words of one size that W holds, with the bytes of each in the other order. */
+static void swap_word(const struct dumps *d, struct log_word *w)
+{
+    uint8_t other[8];
+    size_t i;
+
+    for (i = 0; i < sizeof other; i++)
+        other[i] = w->bytes[i ^ (d->group - 1)];
+    memcpy(w->bytes, other, sizeof other);
+}
+
+/* How many words that may be addresses the dump has. */
+static size_t count_addresses(const struct dumps *d)
+{
+    size_t i, at, num = 0;
+
+    for (i = 0; i < d->dump.num_words; i++)
+        for (at = 0; at < 8; at += d->word)
+            num += is_like_address(d, load_number(d->dump.words[i].bytes + at, d->word, d->big));
+    return num;
+}
+
+static void swap_words(struct dumps *d)
+{
+    size_t i;
+
+    for (i = 0; i < d->dump.num_words; i++)
+        swap_word(d, &d->dump.words[i]);
+}
+
+/* Words of 8 or 16 digits may be bytes in the order of memory, as "xxd -g4" and mdb's "::dump" print them. Characters
+ * behind them tell, or what the addresses of the program look like. */
+static void find_word_order(struct dumps *d)
+{
+    enum { ENOUGH = 2 };
+
+    if (d->big || d->are_numbers || d->group == 0 || (!d->are_bytes && count_addresses(d) > 0))
+        return;
+    swap_words(d);
+    d->are_bytes = d->are_bytes || count_addresses(d) >= ENOUGH;
+    if (!d->are_bytes)
+        swap_words(d);
+}
+
 /* Whether the bytes that two words of a dump have in common differ. B does not lie below A. */
 static bool are_contradictory(const struct log_word *a, const struct log_word *b)
 {
@@ -2895,8 +3148,10 @@ bool dumps_finish(struct dumps *d)
 {
     struct log_dump *dump = &d->dump;
 
+    add_falling(d);
     add_short_rows(d);
     flush_run(d);
+    find_word_order(d);
     drop_lone_words(d);
     drop_contradictions(d);
     dump->abi = d->abi;

@@ -30,6 +30,16 @@ struct half_line {
 
 enum { DUMPS_SHORTS = 64 /* rows of words that are written without zeros */, DUMPS_SHORT_WORDS = 8 };
 
+enum { DUMPS_FALLING = 256 };
+
+/* A word whose index from SP on is lower than that of the line before. */
+struct falling {
+    uint64_t hex, decimal; /* the index, read as either */
+    uint64_t word;
+};
+
+enum { DUMPS_SYMBOL = 64 /* characters of a symbol, and a 0 */ };
+
 /* A row of words without zeros before them: how large a word is, and that they are no decimal numbers, is known when
  * others have come. */
 struct short_row {
@@ -104,14 +114,22 @@ struct dumps {
     bool hex_index,
         moved_index; /* "regs[a]" has come, whose numbers are hexadecimal; the first is not x0 of RISC-V */
     struct levels levels;
-    bool chosen_sp; /* SP is that of one of these */
+    bool chosen_sp;   /* SP is that of one of these */
+    unsigned group;   /* bytes of the last number of 8 or 16 digits that is a word of the stack; 0: none has come */
+    bool are_numbers; /* words are numbers, or of several sizes, */
+    bool are_bytes;   /* or bytes in the order of memory */
     enum halves halves;
     unsigned num_halves; /* lines of numbers of four digits whose order is not known: the first ones wait */
     struct half_line half[DUMPS_HALVES];
     struct short_row shorts[DUMPS_SHORTS];
     unsigned num_shorts;
-    bool short_hex;           /* a word of them has a letter */
-    uint64_t pair, pair_word; /* of the last line: an address near SP, and a word */
+    bool short_hex; /* a word of them has a letter */
+    struct falling falling[DUMPS_FALLING];
+    unsigned num_falling;
+    char symbol[DUMPS_SYMBOL]; /* what stands before rows whose addresses are distances from it; "": nothing */
+    uint64_t symbol_base;      /* where it lies */
+    unsigned symbol_rows;      /* such rows that were not taken, because nothing says where they lie */
+    uint64_t pair, pair_word;  /* of the last line: an address near SP, and a word */
     bool has_pair;
     char *joined; /* an array that goes on over lines, as one line; to be freed */
     size_t joined_size;

@@ -150,6 +150,22 @@ static const char *take_register(struct formats *f, char *rest, bool row)
     return NULL;
 }
 
+/* "N NAME...": registers from the number N of GDB on. */
+static const char *take_gdb(struct formats *f, char *rest)
+{
+    char *save = NULL, *word, *end;
+    unsigned long number = strtoul(rest, &end, 10);
+
+    if (end == rest || *end != ' ')
+        return "a number and names are needed";
+    for (word = strtok_r(end, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save), number++) {
+        if (number > UINT8_MAX)
+            return "no number of a register";
+        add_text(f, FORMAT_GDB, word, (uint8_t)number);
+    }
+    return NULL;
+}
+
 const char *formats_add_line(struct formats *f, const char *line)
 {
     static const struct {
@@ -158,7 +174,7 @@ const char *formats_add_line(struct formats *f, const char *line)
     } kinds[] = {{"begin ", FORMAT_BEGIN}, {"from ", FORMAT_FROM},       {"stack ", FORMAT_STACK},
                  {"calls ", FORMAT_CALLS}, {"returns ", FORMAT_RETURNS}, {"list ", FORMAT_LIST},
                  {"base ", FORMAT_BASE},   {"linked ", FORMAT_LINKED},   {"top ", FORMAT_TOP},
-                 {"moved ", FORMAT_MOVED}, {"frames ", FORMAT_FRAMES}};
+                 {"moved ", FORMAT_MOVED}, {"frames ", FORMAT_FRAMES},   {"between ", FORMAT_BETWEEN}};
     char text[MOST];
     size_t i, size = strcspn(line, "\r\n");
 
@@ -182,6 +198,8 @@ const char *formats_add_line(struct formats *f, const char *line)
         return take_register(f, text + 4, true);
     if (strncmp(text, "other ", 6) == 0)
         return take_names(f, text + 6, FORMAT_OTHER);
+    if (strncmp(text, "gdb ", 4) == 0)
+        return take_gdb(f, text + 4);
     if (strncmp(text, "unread ", 7) == 0)
         return take_unread(f, text + 7, line + 7);
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

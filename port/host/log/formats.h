@@ -48,6 +48,8 @@ enum format_kind {
     FORMAT_BASE,
     FORMAT_MOVED,
     FORMAT_LINKED,
+    FORMAT_BETWEEN,
+    FORMAT_GDB,   /* nothing: it is the name of a register that GDB counts */
     FORMAT_UNREAD /* nothing: it is in a form that is not read */
 };
 

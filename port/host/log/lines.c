@@ -251,14 +251,43 @@ static bool begin_alike(const char *text, size_t size, const char *next, size_t 
     return a.size == 0 ? next_size > 0 && size > 0 && text[0] == next[0] : a.size == b.size;
 }
 
-bool lines_may_go_on(const char *text, size_t size)
+/* Whether the line has another register, and ends with the name of one and a sign behind it: its number has been
+ * wrapped into the next line. */
+static bool ends_with_name(const char *text, size_t size, const struct lines_names *names)
+{
+    struct piece w;
+
+    if (size == 0 || (text[size - 1] != ':' && text[size - 1] != '='))
+        return false;
+    for (size--; size > 0 && text[size - 1] == ' ';)
+        size--;
+    w = last_word(text, size);
+    return register_of(names, w) != NULL && number_before(text, size - w.size).size > 0;
+}
+
+/* Whether a line begins with the number of a register: other registers follow, or nothing. */
+static bool begins_with_number(const char *text, size_t size, const struct lines_names *names)
+{
+    struct piece w = first_word(text, size), next;
+    size_t at = w.size;
+
+    if (!is_number(w) || (w.size < 8 && !has_prefix(w)))
+        return false;
+    while (at < size && text[at] == ' ')
+        at++;
+    next = first_word(text + at, size - at);
+    return at == size || (at > w.size && register_of(names, next) != NULL);
+}
+
+bool lines_may_go_on(const char *text, size_t size, const struct lines_names *names)
 {
     enum { LEAST = 60 };
     const struct piece end = last_word(text, size), before = number_before(text, size - end.size);
     const bool begun = end.size > 0 && end.size < before.size && end.p[0] == '0' && has_prefix(before) &&
                        (end.size == 1 || end.p[1] == 'x') && end.p > text && end.p[-1] == ' ';
 
-    return size >= LEAST && before.size > 0 && (begun || is_whole_width(size));
+    return (size >= LEAST && before.size > 0 && (begun || is_whole_width(size))) ||
+           ends_with_name(text, size, names);
 }
 
 bool lines_go_on(const char *text, size_t size, const char *next, size_t next_size, const struct lines_names *names,
@@ -275,6 +304,8 @@ bool lines_go_on(const char *text, size_t size, const char *next, size_t next_si
         (sign < next_size && (next[sign] == ':' || next[sign] == '=') && register_of(names, end) != NULL))
         return true;
     *space = true;
+    if (ends_with_name(text, size, names))
+        return begins_with_number(next, next_size, names);
     return is_whole_width(size) && is_number(begin) && begin.size >= 8 && begin.size == before.size &&
            (begin.size == next_size || next[begin.size] == ' ') && !begin_alike(text, size, next, next_size);
 }
@@ -337,21 +368,26 @@ static bool is_word_of(struct piece w, const char *const *list)
     return false;
 }
 
-/* Whether the line names columns of names and of values. *NAME, *VALUE: which ones. */
-static bool is_list_heading(const char *text, size_t size, char separator, size_t *name, size_t *value)
+/* Finds the next column of names among NUM cells from *NAME on, and the next one of values from *VALUE on. */
+static bool find_list(const struct piece *cells, size_t num, size_t *name, size_t *value)
 {
     static const char *const names[] = {"reg", "register", "name", NULL};
     static const char *const values[] = {"value", "val", "hex", "data", "content", NULL};
-    struct piece cells[LINES_CELLS];
-    const size_t num = split_cells(text, size, separator, cells);
-    size_t i;
 
-    *name = *value = num;
-    for (i = 0; i < num; i++) {
-        *name = *name == num && is_word_of(cells[i], names) ? i : *name;
-        *value = *value == num && is_word_of(cells[i], values) ? i : *value;
-    }
+    while (*name < num && !is_word_of(cells[*name], names))
+        ++*name;
+    while (*value < num && !is_word_of(cells[*value], values))
+        ++*value;
     return *name < num && *value < num;
+}
+
+/* Whether the line names columns of names and of values. */
+static bool is_list_heading(const char *text, size_t size, char separator)
+{
+    struct piece cells[LINES_CELLS];
+    size_t name = 0, value = 0;
+
+    return find_list(cells, split_cells(text, size, separator, cells), &name, &value);
 }
 
 /* Whether the line is a rule below a heading. */
@@ -381,14 +417,16 @@ static size_t put_row(const struct lines_table *table, const char *text, size_t 
 {
     struct piece columns[LINES_CELLS], cells[LINES_CELLS];
     const size_t num = split_cells(table->heading, table->size, table->separator, columns);
-    size_t at = 0, i, name, value;
+    size_t at = 0, i, name = 0, value = 0;
 
     if (split_cells(text, size, table->separator, cells) != num)
         return 0;
-    if (is_list_heading(table->heading, table->size, table->separator, &name, &value))
-        return is_number(cells[value]) && !is_number(cells[name])
-                   ? put(to, room, put(to, room, 0, cells[name], ": "), cells[value], " ")
-                   : 0;
+    if (is_list_heading(table->heading, table->size, table->separator)) {
+        for (; find_list(columns, num, &name, &value); name++, value++)
+            if (is_number(cells[value]) && !is_number(cells[name]))
+                at = put(to, room, put(to, room, at, cells[name], ": "), cells[value], " ");
+        return at;
+    }
     for (i = 0; i < num; i++) {
         if (register_of(names, columns[i]) == NULL)
             continue;
@@ -403,7 +441,7 @@ size_t lines_row(struct lines_table *table, const char *text, size_t size, const
                  char *to, size_t room)
 {
     static const char separators[] = ",;| ";
-    size_t found = 0, i, name, value;
+    size_t found = 0, i;
 
     if (table->heading != NULL && is_ruler(text, size))
         return 0;
@@ -413,7 +451,7 @@ size_t lines_row(struct lines_table *table, const char *text, size_t size, const
         return found;
     lines_free(table);
     for (i = 0; separators[i] != '\0' && !is_heading(text, size, separators[i], names) &&
-                !is_list_heading(text, size, separators[i], &name, &value);)
+                !is_list_heading(text, size, separators[i]);)
         i++;
     if (separators[i] == '\0')
         return 0;

@@ -40,8 +40,8 @@ bool lines_go_on(const char *text, size_t size, const char *next, size_t next_si
                  bool *space);
 
 /* Whether a line may have been cut so: it is as long as a terminal is wide, or its last number is shorter than the one
- * before. */
-bool lines_may_go_on(const char *text, size_t size);
+ * before, or it ends with the name of a register. */
+bool lines_may_go_on(const char *text, size_t size, const struct lines_names *names);
 
 /* What a row of TABLE has of registers, as "name: value" for each: the size of it, at TO. Returns 0 if the line is no
  * such row. A line that names the columns of a table begins another one. */

@@ -146,6 +146,27 @@ static size_t noise_size(const char *p, const char *end)
     return colour_size(p, end);
 }
 
+static bool is_hex_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Puts spaces for the backticks of Markdown, which stand in pairs: "| `pc` | `0x8000` |". One in a number stays. */
+static void clear_backticks(char *line, size_t size)
+{
+    size_t open = size, i;
+
+    for (i = 0; i < size; i++) {
+        if (line[i] == '\'')
+            open = size;
+        if (line[i] != '`' || (i > 0 && i + 1 < size && is_hex_digit(line[i - 1]) && is_hex_digit(line[i + 1])))
+            continue;
+        if (open < size)
+            line[open] = line[i] = ' ';
+        open = open < size ? size : i;
+    }
+}
+
 size_t text_clean(char *line, size_t size)
 {
     size_t from, to = 0, noise;
@@ -159,6 +180,7 @@ size_t text_clean(char *line, size_t size)
         else if ((unsigned char)line[from] >= ' ' && line[from] != 0x7f)
             line[to++] = line[from];
     }
+    clear_backticks(line, to);
     while (to > 0 && line[to - 1] == ' ')
         to--;
     return to;

@@ -36,8 +36,8 @@ size_t text_word(struct text *t, const char **word);
 bool text_name(struct text *t, char *to, size_t room);
 
 /* Takes out of the SIZE characters at LINE what is no text: escape sequences of terminals, also where a copy of the
- * screen has lost their first byte, and control characters; a tab becomes a space. Spaces at its end go, too. Returns
- * how many characters there are. */
+ * screen has lost their first byte, and control characters; a tab becomes a space, as do the backticks of Markdown.
+ * Spaces at its end go, too. Returns how many characters there are. */
 size_t text_clean(char *line, size_t size);
 
 /* Whether C can stand in a name: a letter, a digit or "_". */

@@ -487,6 +487,10 @@ def rewritten(stopped):
                 "CPU1: stopping", "CPU2: stopping", *s.rows("0x%x: ", "0x%016x", 2)]
     for lines in (stopping, ["CPU0: " + stopping[0], *stopping[1:]]):
         must(names_of_frames(traced(s, "\n".join(lines) + "\n")) == CHAIN, lines)
+    v = thumb.values
+    said = traced(thumb, "R0: %08x R7: %08x SP: %08x LR:\n%08x PC: %08x xPSR:\n61000000\n" % (
+        v["r0"], v["r7"], v["sp"], v["lr"], v["pc"]) + "\n".join(thumb.rows("%08x: ", "%08x", 4)) + "\n")
+    must(names_of_frames(said) == CHAIN, said)
     said = traced(s, "\n".join(two_cpus(s, ["", ""])) + "\n")
     must("no trace: two CPUs or threads have printed" in said and names_of_frames(said) == [], said)
     said = traced(thumb, "\n".join(cmbacktrace_overflow(thumb)) + "\n")
@@ -494,6 +498,50 @@ def rewritten(stopped):
 
 
 # ---- logs in pasted.txt ----
+
+def as_text(row):
+    return "".join(chr(c) if 32 <= c < 127 else "." for c in row)
+
+
+def grouped(s, size, form, text):
+    """Bytes in the order of memory, SIZE of them as one number; behind them as characters, if TEXT is set."""
+    for at in range(0, len(s.memory), 16):
+        row = s.memory[at:at + 16]
+        yield form.format(a=s.sp + at) + " ".join(row[n:n + size].hex() for n in range(0, 16, size)) + (
+            "  " + as_text(row) if text else "")
+
+
+def falling(s, form):
+    """A word a line, the highest first, by its distance from SP in bytes or in words."""
+    for n, (addr, word) in reversed(list(enumerate(s.words()))):
+        yield form.format(o=addr - s.sp, n=n, w=word)
+
+
+def on_one_line(s, form, each):
+    """The first EACH words, in one line."""
+    return " ".join(form.format(w=word) for _, word in s.words()[:each])
+
+
+def other_shape(s, line):
+    """The lines that one of these shapes of a stack stands for; or None."""
+    shape = re.match(r"@(grouped|plain|falls|line|behind|mi) ?(.*?)(?:\|(.*?))?(?:\|(\d+))?$", line)
+    if shape is None:
+        return None
+    kind, text, form, number = shape.groups()
+    if kind in ("grouped", "plain"):
+        return grouped(s, int(text), form, kind == "grouped")
+    if kind == "falls":
+        return falling(s, text)
+    if kind == "line":
+        return [text + on_one_line(s, form, int(number))]
+    if kind == "behind":
+        words = [form.format(w=word) for _, word in s.words()]
+        each = int(number)
+        return [(" " * len(text) if at else text) + " ".join(words[at:at + each])
+                for at in range(0, len(words), each)]
+    return ['^done,memory=[{begin="0x%x",offset="0x0",end="0x%x",contents="%s"}]' % (
+        s.sp, s.sp + len(s.memory), s.memory.hex())]
+
 
 def fill(s, lines):
     """The lines of a log, with the numbers of the program."""
@@ -509,6 +557,7 @@ def fill(s, lines):
         keys = re.match(r"@keys4 (.*?)\|(.*?)\|(\d+)$", line)
         octets = re.match(r"@bytes (.*?)\|(\d+)(?:\|(.))?$", line)
         each_equal = re.match(r"@pairs (.*?)\|(\d+)$", line)
+        other = other_shape(s, line)
         if line.startswith("@pushed "):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
@@ -536,7 +585,12 @@ def fill(s, lines):
                 halves = [row[n:n + 2] if "16" not in kind or s.cpu == "s390x" else row[n:n + 2][::-1]
                           for n in range(0, 16, 2)]
                 yield form.format(a=s.sp + at, o=at) + " ".join(half.hex() for half in halves) + (
-                    "" if "bare" in kind else "  " + "".join(chr(c) if 32 <= c < 127 else "." for c in row))
+                    "" if "bare" in kind else "  " + as_text(row))
+        elif line == "@python":
+            yield str({**{name: s.values[name] for name in ("pc", "lr", "sp", "r7")},
+                       "stack": [word for _, word in s.words()]})
+        elif other is not None:
+            yield from other
         elif each_equal is not None:
             words, each = s.words(), int(each_equal[2])
             for at in range(0, len(words), each):

@@ -9,6 +9,7 @@
 #include "log/foreign.h"
 #include "log/lines.h"
 #include "log/log.h"
+#include "log/mi.h"
 #include "trace_write.h"
 
 #include <errno.h>
@@ -543,6 +544,12 @@ static void say_lacking(struct filter *f)
             &f->out,
             "        no trace: the log does not say where its words of memory lie: if they are the stack from SP "
             "(0x%" PRIx64 ") on, write a line \"stack:\" before them",
+            d->dump.sp);
+    else if (d->dump.num_words == 0 && d->symbol_rows > 1)
+        out_line(
+            &f->out,
+            "        no trace: words of memory stand behind symbols in the log, not behind their addresses: if "
+            "they are the stack from SP (0x%" PRIx64 ") on, write a line \"stack:\" before them",
             d->dump.sp);
     else if (d->dump.num_words == 0 && d->near_rows + d->num_shorts > 1)
         out_line(&f->out,
@@ -1256,7 +1263,7 @@ static void take_line(void *ctx, const char *line, size_t size)
         f->holds = true;
     }
     log_parse(f->held, f->held_size, &own);
-    if (own.kind != LOG_OTHER || !lines_may_go_on(clean, size))
+    if (own.kind != LOG_OTHER || !lines_may_go_on(clean, size, &names))
         take_held(f);
 }
 
@@ -1269,7 +1276,7 @@ static void take_text(struct filter *f, bool cr)
     f->text[f->text_size] = '\0';
     if (f->text_size == MAX_TEXT)
         f->unsaid.cut += says_crash(f->text);
-    else
+    else if (!mi_split(f->text, f->text_size, &names, take_line, f))
         lines_split(f->text, f->text_size, &names, take_line, f);
 }
 
