@@ -29,7 +29,7 @@ void words_add(struct words *words, const char *text)
     add_text(words, text, strlen(text));
 }
 
-static void see(struct words *seen, const char *word, unsigned depth);
+static void see(struct command *command, const char *word, unsigned depth);
 
 /* The next word of a response file at *TEXT, without its quotes, into WORD. Returns false at the end. */
 static bool next_word(const char **text, char *word)
@@ -54,7 +54,7 @@ static bool next_word(const char **text, char *word)
 }
 
 /* The words of the response file NAME. Returns false if there is no such file: the word is taken as it is. */
-static bool see_file(struct words *seen, const char *name, unsigned depth)
+static bool see_file(struct command *command, const char *name, unsigned depth)
 {
     char *text = read_text(name), *word;
     const char *p = text;
@@ -63,7 +63,7 @@ static bool see_file(struct words *seen, const char *name, unsigned depth)
         return false;
     word = zeroed(strlen(text) + 1, 1);
     while (next_word(&p, word))
-        see(seen, word, depth + 1);
+        see(command, word, depth + 1);
     free(word);
     free(text);
     return true;
@@ -72,12 +72,15 @@ static bool see_file(struct words *seen, const char *name, unsigned depth)
 enum { MAX_DEPTH = 16 }; /* of response files that name response files */
 
 /* Adds WORD, and what is in it. */
-static void see(struct words *seen, const char *word, unsigned depth)
+static void see(struct command *command, const char *word, unsigned depth)
 {
-    if (word[0] == '@' && depth < MAX_DEPTH && see_file(seen, word + 1, depth))
+    struct words *seen = &command->seen;
+
+    if (word[0] == '@' && depth < MAX_DEPTH && see_file(command, word + 1, depth))
         return;
     if (strncmp(word, "-Wl,", 4) != 0) {
         words_add(seen, word);
+        words_add(&command->whole, word);
         return;
     }
     for (word += 4; *word != '\0'; word += word[0] == ',') {
@@ -213,11 +216,24 @@ static bool takes_word(const char *word)
     return IS_ONE_OF(word, options);
 }
 
+/* Whether a compiler is told to stop before it links. A linker's -E, -S and -M are other options. */
+static bool stops_before(const struct command *command)
+{
+    static const char *const stops[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-###"};
+    size_t i;
+
+    for (i = 0; command->driver && i < command->whole.num; i++)
+        if (strcmp(command->whole.list[i], "-Xlinker") == 0)
+            i++;
+        else if (IS_ONE_OF(command->whole.list[i], stops))
+            return true;
+    return false;
+}
+
 /* What the words say of the output: its name, and whether there is an image. */
 static void read_words(struct command *command, size_t first)
 {
-    static const char *const others[] = {"-r", "-i",  "-Ur",           "--relocatable", "-c",        "-S",    "-E",
-                                         "-M", "-MM", "-fsyntax-only", "-###",          "--version", "--help"};
+    static const char *const others[] = {"-r", "-i", "-Ur", "--relocatable", "--version", "--help"};
     const struct words *seen = &command->seen;
     bool inputs = false;
     size_t i;
@@ -239,7 +255,7 @@ static void read_words(struct command *command, size_t first)
         else
             inputs |= word[0] != '-' || word[1] == '\0' || strncmp(word, "-l", 2) == 0;
     }
-    command->links = inputs && strcmp(command->output, "/dev/null") != 0;
+    command->links = inputs && !stops_before(command) && strcmp(command->output, "/dev/null") != 0;
 }
 
 /* Whether the script NAME asks for sfu_room, or includes another one, which may. */
@@ -321,7 +337,7 @@ void command_read(struct command *command, char **list, size_t num)
     first = skip_launchers(&command->words);
     command->driver = !is_linker(command->words.list[first]);
     for (i = first + 1; i < command->words.num; i++)
-        see(&command->seen, command->words.list[i], 0);
+        see(command, command->words.list[i], 0);
     if (!is_other_tool(command->words.list[0]))
         read_words(command, 0);
     read_scripts(command);

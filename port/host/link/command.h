@@ -18,6 +18,7 @@ struct words {
 struct command {
     struct words words; /* as the command is run */
     struct words seen;  /* the same, with what is in @files and between the commas of -Wl */
+    struct words whole; /* what is in @files, too, but not the words with -Wl */
     bool driver;        /* a compiler, which hands options on to its linker */
     bool links;         /* it links an image; else it compiles, joins objects (-r) or prints something */
     bool has_room;      /* its linker script may ask for sfu_room */

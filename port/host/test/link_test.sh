@@ -423,6 +423,9 @@ no_relocations() {
 test "own object: it adds no symbols to relocate" no_relocations
 test "own object: --gc-sections" own 2 ./ld.bfd --gc-sections "${ld[@]}"
 test "own object: --build-id" own 2 ./ld.bfd --build-id=sha1 "${ld[@]}"
+# What is -E, -S and -M for a compiler, to stop before it links, is another option for a linker.
+test "own object: ld -E -S -M" own 2 ./ld.bfd -E -S -M "${ld[@]}"
+test "own object: gcc -Wl,-E,-S -Xlinker -M" own 2 ./counted gcc -Wl,-E,-S -Xlinker -M "${static[@]}"
 test "own object: -o in the same word" own 2 ./ld.bfd -T own.ld own.o panic.o -oown.elf
 response() { echo "-T own.ld own.o 'panic.o' -o own.elf" >words && own 2 ./ld.bfd @words; }
 test "own object: a response file" response
@@ -534,6 +537,9 @@ test "a program for another CPU" foreign
 # One word before each program of a makefile.
 tools() {
     rm -f tools.a tools.bin
+    "$link" gcc -E own.c -Idist -o tools.i && "$link" gcc -S tools.i -o tools.s &&
+        "$link" gcc -MM own.c -Idist >tools.d &&
+        [ -s tools.s ] && [ -s tools.d ] || return 1
     "$link" as -o tools.o - </dev/null && "$link" gcc-ar rc tools.a tools.o && "$link" ranlib tools.a &&
         "$link" objcopy own.o copied.o && cmp own.o copied.o &&
         "$link" objcopy own.o -O binary tools.bin &&
