@@ -311,6 +311,9 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
             return;
     }
     edge = find_edge(&code->edges, target);
+    if (edge != NULL && edge->begins == CODE_START + 1 && state->caller != CALLER_NONE &&
+        target == code->image->header.e_entry)
+        return; /* who goes to where the image starts gives up what called it: all begins anew */
     if (edge != NULL) {
         unit->dirty |= code_join(code->cpu, &edge->state, state);
         edge->bare |= !leaves_address(code, state);

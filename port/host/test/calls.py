@@ -1715,6 +1715,20 @@ def started(cpu, text):
                  "--derive", "--entry=boot:start")
 
 
+def restarted(cpu):
+    """A function jumps to where the image starts: nobody has called that all the same."""
+    jump = JUMP.get(cpu, "b")
+    image, where = build(cpu, "restarted", "%s _start" % jump)
+    assembler, linker = CPUS[cpu]
+    with open(image + ".s", encoding="ascii") as file:
+        text = file.read().replace("end: .byte 0, 0, 0, 0", "nop\n1: %s 1b" % jump)
+    write(image + ".s", text.encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*linker, *HIGH.get(cpu, ()), "-e", "_start", image + ".o", "-o", image)
+    found = rows(cpu, image, where["_start"], where["_start"] + 1, "--derive")
+    must(found[where["_start"]] == "outermost", str(found))
+
+
 # CFI that no trace can go on by: SP would go down, as in padding behind a return that it does not know of (glibc's i386
 # strcasecmp), or FP or RA is where another context has it (longjmp). There are no rows, whoever says so, and sfu-lint
 # lets pass what is made.
@@ -2342,6 +2356,7 @@ def main():
     for cpu in CPUS:
         text = STARTED["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: start-up code jumps to a function of empty CFI" % cpu, started, cpu, text)
+        test("%s: a function jumps to start-up code" % cpu, restarted, cpu)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
             for body in bodies:
