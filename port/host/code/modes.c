@@ -294,8 +294,27 @@ static bool writes_cr0(const struct insn *x)
             x->op[0].reg.value == ZYDIS_REGISTER_CR0);
 }
 
+/* Whether X calls a function that begins with a frame of 64-bit code: soon it computes with 64 bits of RSP. */
+static bool calls_64_bits(const struct modes *m, const struct insn *x)
+{
+    enum { MOST = 8 };
+    const struct area *a;
+    uint64_t pc;
+    unsigned n, k;
+    struct insn y;
+
+    if (x->i.mnemonic != ZYDIS_MNEMONIC_CALL || !goes_to(x, &pc) || !has_symbol(m, pc, true))
+        return false;
+    a = area_at(m, pc);
+    for (n = 0; n < MOST && a != NULL && read_at(m, a, BITS_64, pc, &y) && !ends(&y); n++, pc = y.next)
+        for (k = 0; k < y.i.operand_count_visible && y.i.raw.rex.W != 0; k++)
+            if (y.op[k].type == ZYDIS_OPERAND_TYPE_REGISTER && y.op[k].reg.value == ZYDIS_REGISTER_RSP)
+                return true;
+    return false;
+}
+
 /* Whether code at ADDR, up to where it ends, has only instructions of 64-bit code, and one with operands of 64 bits, of
- * which the image's mode makes two. */
+ * which the image's mode makes two; or, in an image for x86_64, calls what has. */
 static bool has_64_bits(const struct modes *m, uint64_t addr)
 {
     enum { MOST = 32 };
@@ -307,7 +326,7 @@ static bool has_64_bits(const struct modes *m, uint64_t addr)
     for (n = 0; n < MOST; n++, addr = x.next) {
         if (a == NULL || !read_at(m, a, BITS_64, addr, &x))
             return false;
-        any |= x.i.raw.rex.W != 0;
+        any |= x.i.raw.rex.W != 0 || (m->own == BITS_64 && calls_64_bits(m, &x));
         if (ends(&x))
             break;
     }

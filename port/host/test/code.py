@@ -2250,6 +2250,12 @@ long: .code64\nlea stack(%rip), %rsp\ncall called\n1: hlt\njmp 1b
 .code32\nenable: .cfi_startproc\npush %ebx\n.cfi_adjust_cfa_offset 8\nmov %cr0, %eax\nor $0x80000001, %eax
 mov %eax, %cr0\npop %ebx\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n.code64""",
                            {"_start": 32, "check": 32, "bad": 32, "enable": 32, "long": 0, "called": 0}),
+    "in long mode already": ("x86_64", BOOT_HEADER + """.code32
+_start: mov $stack, %esp\nmov %cr0, %eax\ntest $0x80000000, %eax\njnz 1f\nor $0x80000001, %eax\nmov %eax, %cr0
+ljmp $8, $long
+.code64\nlong: cli\nmov $16, %ax\nmov %ax, %ds\n1: cli\npop %rdi\ncall framed\n2: hlt\njmp 2b
+.type framed, %function\nframed: push %rbp\nmov %rsp, %rbp\npush %r12\ncall called\npop %r12\npop %rbp\nret""",
+                             {"_start": 32, "long": 0, "framed": 0, "called": 0}),
     "paging": ("i386", """_start: mov $stack, %esp\nmov %cr0, %eax\nor $0x80000001, %eax\nmov %eax, %cr0
 ljmp $8, $1f\n1: call called\nhlt""", {"_start": 0, "called": 0}),
     "long mode": ("i386", """_start: mov $stack, %esp\ncall called\nmov $0xc0000080, %ecx\nrdmsr\nor $256, %eax\nwrmsr
