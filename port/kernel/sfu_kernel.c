@@ -583,15 +583,31 @@ void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
     wait_for_ever(k, &top, trap);
 }
 
+/* Says what to do about a trace that ends at SP, if no stack is known there. A fault in it is one while printing. */
+static void say_stack(struct sfu_kernel *k, sfu_addr sp)
+{
+    struct sfu_stack stack;
+
+    k->panic.busy = 1;
+    if (!find_stack(k, sp, &stack)) {
+        sfu_print_number(&k->panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
+        sfu_print_text(&k->panic, ": if one is there, describe it in stacks, threads or rest\n");
+    }
+    k->panic.busy = 0;
+}
+
 /* Prints the trace from TOP on. TRAP: the trap frame that TOP was saved in, or NULL. */
 static int print_trace(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
+    const bool nested = k->panic.busy != 0; /* a fault while printing: the code is none of a trace */
     int code;
 
     k->from = trap;
     k->top = top->sp;
     code = sfu_panic_print(&k->panic, top);
     k->top = 0;
+    if (code == SFU_E_STACK && !nested)
+        say_stack(k, k->panic.walk.frame.regs.sp);
     return code;
 }
 

@@ -1186,6 +1186,29 @@ static void test_second_address(void **state)
     assert_non_null(strstr(output, "#2  0x0000000000003000\ntrace ends"));
 }
 
+static void test_no_stack(void **state)
+{
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    top.pc = at(table) + 0x1044;
+    top.sp = 0x1230;
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_STACK);
+    assert_non_null(strstr(output,
+                           "no stack is known at 0x0000000000001230: if one is there, describe it in stacks, "
+                           "threads or rest\n"));
+    assert_int_equal(kernel.panic.busy, 0);
+    length = 0;
+    top.sp = at(low + 64) - 4; /* a word that no stack has the end of */
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_STACK);
+    assert_null(strstr(output, "no stack is known"));
+    kernel.panic.busy = 1; /* a fault while printing is none of a stack that is not known */
+    top.sp = 0x1230;
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_STACK);
+    assert_null(strstr(output, "no stack is known"));
+}
+
 /* ---- CPUs that stop ---- */
 
 static const struct trap *stopping_trap;
@@ -1732,6 +1755,7 @@ int main(void)
         cmocka_unit_test_setup(test_panic_at_user, reset),
         cmocka_unit_test_setup(test_panic_at_behind_fault, reset),
         cmocka_unit_test_setup(test_second_address, reset),
+        cmocka_unit_test_setup(test_no_stack, reset),
         cmocka_unit_test_setup(test_stop, reset),
         cmocka_unit_test_setup(test_mapped, reset),
         cmocka_unit_test_setup(test_stop_in_panic, reset),
