@@ -495,10 +495,20 @@ static bool literal(const struct instruction *i, uint64_t addr, uint64_t *value)
     return p != NULL;
 }
 
-/* Whether A is at RN + INDEX, as it is. */
+/* Whether A is at RN + INDEX, to the left by BY. */
 static bool is_at_sum(const struct access *a)
 {
-    return a->by_index && !a->other && !a->post && a->by == 0;
+    return a->by_index && !a->other && !a->post;
+}
+
+/* CODE_TARGET becomes that place. */
+static void add_index(struct code_fact *fact, const struct access *a)
+{
+    if (a->by != 0) {
+        code_add(fact, CODE_SET, CODE_TARGET, 0, a->index, 0);
+        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, a->by);
+    }
+    code_add(fact, CODE_SUM, CODE_TARGET, a->by != 0 ? (uint8_t)CODE_TARGET : a->index, a->rn, 1);
 }
 
 static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt, const struct access *a)
@@ -509,7 +519,7 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
     uint64_t value;
 
     if (is_at_sum(a) && a->rn == SP && a->bytes == 4) {
-        code_add(fact, CODE_SUM, CODE_TARGET, a->index, SP, 1);
+        add_index(fact, a);
         code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
         if (reg != CODE_TARGET)
             code_forget(fact, CODE_TARGET);
@@ -533,7 +543,7 @@ static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
     const int64_t k = a->post ? 0 : a->k;
 
     if (is_at_sum(a)) {
-        code_add(fact, CODE_SUM, CODE_TARGET, a->index, a->rn, 1);
+        add_index(fact, a);
         if (a->bytes == 4 && rt != PC)
             code_add(fact, CODE_STORE, rt, rt, CODE_TARGET, 0);
         else

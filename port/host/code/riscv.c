@@ -527,6 +527,18 @@ static bool is_behind(const struct code_text *text, uint64_t pc, uint32_t word)
     return pc - text->start >= 4 && load_number(text->bytes + (pc - 4 - text->start), 4, false) == word;
 }
 
+/* Whether WORD of SYSTEM, without operands but addresses, leaves registers and memory as they are: sctrclr, wfi;
+ * wrs.nto, wrs.sto; sfence.w.inval, sfence.inval.ir; sfence.vma, sinval.vma, and hfence and hinval of both kinds. */
+static bool only_waits(uint32_t word)
+{
+    const uint32_t which = word >> 25;
+
+    return word == 0x10400073 || word == 0x10500073 || word == 0x00d00073 || word == 0x01d00073 ||
+           word == 0x18000073 || word == 0x18100073 ||
+           (rd(word) == ZERO && (which == 0x09 || which == 0x0b || which == 0x11 || which == 0x13 || which == 0x31 ||
+                                 which == 0x33));
+}
+
 static void system(struct code_fact *fact, const struct code_text *text, const struct instruction *i)
 {
     if (field(i->word, 12, 3) == 4) { /* hlv and so on, mop.r.N */
@@ -560,6 +572,8 @@ static void system(struct code_fact *fact, const struct code_text *text, const s
         fact->flow = CODE_RESUME;
         break;
     default:
+        if (!only_waits(i->word))
+            forget_all(fact);
         break;
     }
 }
@@ -632,6 +646,8 @@ static void decode_rest(struct code_fact *fact, const struct instruction *i)
         if (function == 2 && i->word >> 20 == 4) {
             code_write(fact, read(rs1(i->word)), -64, 64);
             code_write(fact, read(rs1(i->word)), 0, 64);
+        } else if (function > 2) {
+            forget_all(fact);
         }
         break;
     case LOAD_FP:

@@ -686,19 +686,37 @@ static bool is_store(const uint8_t *p, const struct facts *f)
            (p[0] == 0xe5 && p[1] >= 0x44 && p[1] <= 0x4c);
 }
 
+/* REG = base, index and displacement K of P. */
+static void load_address(struct code_fact *fact, uint8_t reg, const uint8_t *p, int64_t k)
+{
+    unsigned index = low(p[1]), base = high(p[2]);
+
+    if (index != 0 && base != 0) {
+        if (index == R15)
+            code_add(fact, CODE_SUM, reg, based(base), R15, 1);
+        else
+            code_add(fact, CODE_SUM, reg, based(index), based(base), 1);
+        code_add(fact, CODE_SET, reg, 0, reg, k);
+    } else {
+        code_add(fact, CODE_SET, reg, 0, based(index | base), k);
+    }
+}
+
 static void write_memory(struct code_fact *fact, const uint8_t *p, const struct facts *f)
 {
     int64_t k = f->writes & AT_20 ? long_displacement(p + 2) : displacement(p + 2);
     unsigned bytes = f->writes & STRING ? p[1] + 1u : f->bytes == MANY ? 256 : f->bytes;
+    const bool by_index = f->writes & INDEXED && low(p[1]) != 0;
 
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
-    if (f->writes & INDEXED && low(p[1]) != 0)
-        code_write(fact, high(p[2]) == 0 ? (uint8_t)low(p[1]) : (uint8_t)ANYWHERE, k, bytes);
-    else
-        code_write(fact, based(high(p[2])), k, bytes);
+    if (by_index)
+        load_address(fact, CODE_TARGET, p, k);
+    code_write(fact, by_index ? (uint8_t)CODE_TARGET : based(high(p[2])), by_index ? 0 : k, bytes);
     if (is_store(p, f))
         code_replace_bytes(fact);
+    if (by_index)
+        code_forget(fact, CODE_TARGET);
 }
 
 /* Memory at REG, as many bytes as the next register says or, if it is not known, one. */
@@ -795,22 +813,6 @@ static void other(struct code_fact *fact, const uint8_t *p)
 
 /* ---- What moves SP, FP and RA ---------------------------------------------------------------------------------- */
 
-/* REG = base, index and displacement K of P. */
-static void load_address(struct code_fact *fact, uint8_t reg, const uint8_t *p, int64_t k)
-{
-    unsigned index = low(p[1]), base = high(p[2]);
-
-    if (index != 0 && base != 0) {
-        if (index == R15)
-            code_add(fact, CODE_SUM, reg, based(base), R15, 1);
-        else
-            code_add(fact, CODE_SUM, reg, based(index), based(base), 1);
-        code_add(fact, CODE_SET, reg, 0, reg, k);
-    } else {
-        code_add(fact, CODE_SET, reg, 0, based(index | base), k);
-    }
-}
-
 /* lg, stg, whose address may have an index. */
 static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
 {
@@ -821,8 +823,11 @@ static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
         code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));
     else if (what == CODE_LOAD) /* maybe of a table */
         code_table(fact, reg, 8, based(base), based(index), CODE_NONE, long_displacement(p + 2));
-    else
-        code_write(fact, ANYWHERE, 0, 8);
+    else {
+        load_address(fact, CODE_TARGET, p, long_displacement(p + 2));
+        code_add(fact, CODE_STORE, reg, reg, CODE_TARGET, 0);
+        code_forget(fact, CODE_TARGET);
+    }
 }
 
 /* lgf, agf with an index: maybe of a table whose entries have 32 bits. */

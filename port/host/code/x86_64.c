@@ -144,6 +144,25 @@ static void address(const struct decoder *d, const operand_t *operand, uint8_t *
         *k = (int64_t)(d->pc + d->insn.length + (uint64_t)*k);
 }
 
+/* CODE_TARGET = base + index of OPERAND. Returns false if they are not both whole registers of the stack's segment. */
+static bool add_index(const struct decoder *d, struct code_fact *fact, const operand_t *operand)
+{
+    const ZydisDecodedOperandMem *mem = &operand->mem;
+    const unsigned shift = mem->scale == 8 ? 3 : mem->scale == 4 ? 2 : mem->scale == 2 ? 1 : 0;
+
+    if (!is_memory(operand) || !is_flat(mem) || d->insn.address_width != d->insn.stack_width ||
+        mem->base == ZYDIS_REGISTER_NONE || mem->index == ZYDIS_REGISTER_NONE || !d->whole[mem->base] ||
+        !d->whole[mem->index])
+        return false;
+    if (shift != 0) {
+        code_add(fact, CODE_SET, CODE_TARGET, 0, number_of(d, mem->index), 0);
+        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, shift);
+    }
+    code_add(fact, CODE_SUM, CODE_TARGET, shift != 0 ? (uint8_t)CODE_TARGET : number_of(d, mem->index),
+             number_of(d, mem->base), 1);
+    return true;
+}
+
 /* ---- Any instruction ------------------------------------------------------------------------------------------- */
 
 static void forget_all(const struct decoder *d, struct code_fact *fact)
@@ -227,8 +246,16 @@ static bool is_replaced(const struct decoder *d, const operand_t *operand)
     default:
         return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
                d->insn.meta.category == ZYDIS_CATEGORY_LOGICAL || d->insn.meta.category == ZYDIS_CATEGORY_POP ||
+               d->insn.meta.category == ZYDIS_CATEGORY_SETCC ||
+               (d->insn.meta.category == ZYDIS_CATEGORY_X87_ALU && !(operand->actions & ZYDIS_OPERAND_ACTION_READ)) ||
                is_string(d);
     }
+}
+
+/* Whether nothing else is written than the first operand. */
+static bool is_move(const struct decoder *d)
+{
+    return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER && d->insn.mnemonic != ZYDIS_MNEMONIC_XCHG;
 }
 
 /* OPERAND becomes unknown, if it lies where slots are. A string instruction with a prefix writes it RCX times. */
@@ -242,11 +269,15 @@ static void write_to(const struct decoder *d, struct code_fact *fact, const oper
     address(d, operand, &base, &k);
     if (d->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && is_register(&d->op[1]))
         base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
+    if (is_move(d) && add_index(d, fact, operand))
+        base = CODE_TARGET;
     code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
     if (is_repeated(d))
         code_repeat(fact, d->mode->count);
     if (is_replaced(d, operand))
         code_replace_bytes(fact);
+    if (base == CODE_TARGET)
+        code_forget(fact, CODE_TARGET);
 }
 
 /* A part of REG gets a value, or all of it one that is not known. What is added to SP by `or` is 0 wherever that counts
@@ -445,7 +476,11 @@ static bool move(const struct decoder *d, struct code_fact *fact, bool load_addr
     }
     if (is_memory(a) && from != CODE_NONE) {
         address(d, a, &base, &k);
+        if (base == ANYWHERE && add_index(d, fact, a))
+            base = CODE_TARGET;
         code_add(fact, CODE_STORE, from, from, base, k);
+        if (base == CODE_TARGET)
+            code_forget(fact, CODE_TARGET);
         return true;
     }
     return false;

@@ -489,14 +489,20 @@ COPIES = {
             "[sp, #4]", "[sp]", "cmp r0, #0\nbeq 1f"),
 }
 COPY_LOST_BY = {
-    "x86_64": ("mov %rax, AT", "movq $0, AT", "mov $5, %ecx\nmov %rcx, AT", "mov %rsp, AT", "movb %al, AT"),
-    "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT"),
+    "x86_64": ("mov %rax, AT", "movq $0, AT", "mov $5, %ecx\nmov %rcx, AT", "mov %rsp, AT", "movb %al, AT",
+               "sete AT", "fstps AT", "mov $1, %ecx\nmov %rax, (%rsp, %rcx, 8)",
+               "mov $9, %ecx\nmovb %al, (%rsp, %rcx)"),
+    "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT",
+             "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)"),
     "aarch64": ("str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
-                "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]"),
+                "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]", "mov x9, #1\nstr x0, [sp, x9, lsl #3]",
+                "mov x9, #2\nstr w0, [sp, x9, lsl #2]", "mov x9, #0\nstr q0, [sp, x9, sxtx #4]"),
     "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT"),
     "s390x": ("stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
-              "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)"),
-    "arm": ("str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}"),
+              "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)",
+              "lghi %r1, 8\nstg %r2, 264(%r1, %r15)", "lghi %r1, 272\nst %r2, 0(%r15, %r1)"),
+    "arm": ("str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}",
+            "mov r3, #1\nstr r0, [sp, r3, lsl #2]", "mov r3, #4\nstrh r0, [sp, r3]"),
 }
 # A word is put back: nothing is lost.
 PUT_BACK = {
@@ -1329,7 +1335,26 @@ BY_TABLE = {
         tbb [pc, r0] => r13+8 * FP+0\n1: .byte (2f - 1b) / 2, (4f - 1b) / 2\n2: bl leaf => r13+8 [cfa-4] FP+0
         4: nop => r13+8 [cfa-4] FP+0\n3: pop {r4, pc} => r13+8 [cfa-4] FP+0""",
 }
-CASES = {"words at SP + a number in a register": BY_INDEX,
+# RISC-V: a word of the system's instructions that nobody knows may do anything, and perhaps leaves; CFI that is true
+# counts behind it. Those that wait, and those of caches and tables of pages, are known.
+UNKNOWN_WORD = {
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0
+        .insn i 0x73, 0, sp, a0, 0x123 => r2+16 * r8+0\nnop => none\nLOAD ra, 8(sp) => none\naddi sp, sp, 16 => none
+        ret\n.cfi_endproc\n.type g, %function\ng: .cfi_startproc\naddi sp, sp, -16 => r2+0 r1+0 r8+0
+        STORE ra, 8(sp) => r2+16 r1+0 r8+0\n.insn i 0x73, 0, zero, zero, 0x305 => r2+16 * r8+0\nnop => none
+        LOAD ra, 8(sp) => none\naddi sp, sp, 16 => none\nret\n.cfi_endproc\n.type i, %function\ni: .cfi_startproc
+        addi sp, sp, -16 => r2+0 r1+0 r8+0\n.insn i 0x0f, 3, ra, a0, 1 => r2+16 r1+0 r8+0\nnop => none
+        addi sp, sp, 16 => none\nret\n.cfi_endproc\n.type h, %function\nh: .cfi_startproc
+        addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
+        .insn i 0x73, 0, zero, zero, 0x305 => r2+16 [cfa-8] r8+0\nnop => r2+16 [cfa-8] r8+0
+        LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0
+        ret => r2+0 r1+0 r8+0\n.cfi_endproc\n.type j, %function\nj: .cfi_startproc\naddi sp, sp, -16
+        wfi => r2+16 r1+0 r8+0\nsfence.vma a0, a1 => r2+16 r1+0 r8+0\n.word 0x00d00073 => r2+16 r1+0 r8+0
+        .word 0x16b50073 => r2+16 r1+0 r8+0\n.word 0x18000073 => r2+16 r1+0 r8+0\n.word 0x62b50073 => r2+16 r1+0 r8+0
+        .word 0x10400073 => r2+16 r1+0 r8+0\nfence.i => r2+16 r1+0 r8+0\naddi sp, sp, 16 => r2+16 r1+0 r8+0
+        ret => r2+0 r1+0 r8+0""",
+}
+CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a register": BY_INDEX,
          "a jump to where nobody knows, in a frame": STRAYED,
          "a jump to where nobody knows, and a frame behind": STRAYED_AT_START,
          "a jump by a table, in a frame": BY_TABLE,
