@@ -435,6 +435,7 @@ void code_drop_cfi(struct code *code, struct code_unit *unit)
 
     unit_drop_rows(fde);
     fde->size = 0;
+    fde->dropped = !unit->says_nothing;
     unit->fde = NULL;
     unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
     unit->odd = unit->spoils = unit->frames = unit->keeps_fp = false;

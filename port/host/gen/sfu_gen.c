@@ -310,7 +310,7 @@ struct finding {
     struct name name;
     uint64_t bytes, ranges;
     bool inherent; /* --strict accepts it */
-    char what[160];
+    char what[256];
 };
 
 static struct finding *findings;
@@ -472,6 +472,14 @@ static struct joined open_own(struct image *image)
     return open_made_tables(image, section->bytes, section->size, section->addr, "");
 }
 
+/* Code that CFI describes, and by which entry; NO_ENTRY: by several. */
+struct said {
+    uint64_t start, end;
+    size_t fde;
+};
+
+#define NO_ENTRY SIZE_MAX
+
 /* What tables are made of. */
 struct input {
     struct image image;
@@ -479,7 +487,12 @@ struct input {
     struct cfi_spans spans;
     struct kept kept;
     struct code_report code;
+    struct said *said; /* what SPANS was before the code was read, by address */
+    size_t num_said;
 };
+
+/* CFI that the code has shown to be none of its own, as of a handler to which an exception's entry jumps. */
+static uint64_t dropped_bytes, said_bytes; /* without a row; of all code that CFI says something of */
 
 /* Functions whose CFI is wrong, or is kept although the code contradicts it. */
 struct correction {
@@ -505,7 +518,8 @@ static void note_correction(struct correction_list *where, const struct image *i
 struct unsaid {
     struct name name;
     const char *why;
-    uint64_t bytes;
+    uint64_t start, end;
+    bool found; /* its CFI said something: it is among the findings */
 };
 
 static struct unsaid *unsaid;
@@ -520,7 +534,8 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
         const struct code_lost *lost = &unit->lost[i];
 
         unsaid = grow(unsaid, num_unsaid, sizeof *unsaid);
-        unsaid[num_unsaid++] = (struct unsaid){name_code(ctx, lost->start), lost->why, lost->end - lost->start};
+        unsaid[num_unsaid++] =
+            (struct unsaid){name_code(ctx, lost->start), lost->why, lost->start, lost->end, false};
     }
     if (unit->fde != NULL && report->corrected > 0)
         note_correction(&corrections, ctx, unit->start, report->corrected);
@@ -540,12 +555,13 @@ static void say_unsaid(void)
         if (options.json) {
             printf("%s\n  {\"function\": ", i > 0 ? "," : "");
             put_json(u->name.text);
-            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"reason\": ", u->name.start, u->bytes);
+            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"reason\": ", u->name.start,
+                   u->end - u->start);
             put_json(u->why);
             putchar('}');
-        } else if (!options.quiet) {
+        } else if (!options.quiet && !u->found) {
             say_name(&u->name, true);
-            fprintf(stderr, ": %" PRIu64 " bytes have no row: %s\n", u->bytes, u->why);
+            fprintf(stderr, ": %" PRIu64 " bytes have no row: %s\n", u->end - u->start, u->why);
         }
     }
     if (options.json)
@@ -680,6 +696,83 @@ static void fail_without_cfi(struct image *image)
          option);
 }
 
+static void note_loss(struct image *image, const struct loss *loss)
+{
+    const bool thunk = returns_fp(image, loss->start, loss->end);
+
+    note_code(image, loss->start, loss->end, thunk ? "FP has the function's own address already" : loss->why);
+    findings[num_findings - 1].inherent = thunk || loss->why == cfi_goes_down || loss->why == cfi_is_above;
+}
+
+/* Notes that code of PIECE from START up to END, which had CFI, has no rows. */
+static void note_dropped(struct input *in, const struct said *piece, uint64_t start, uint64_t end)
+{
+    const char *why = "its CFI is not true of it, and nothing shows who enters it (--entry)";
+    size_t i = count_up_to(unsaid, num_unsaid, sizeof *unsaid, offsetof(struct unsaid, start), start);
+
+    if (piece->fde == NO_ENTRY || !in->cfi.fdes[piece->fde].dropped || image_is_padding(&in->image, start, end))
+        return;
+    dropped_bytes += end - start;
+    said_bytes += end - start;
+    for (i -= i > 0; i < num_unsaid && unsaid[i].start < end; i++) {
+        if (unsaid[i].end <= start)
+            continue;
+        why = unsaid[i].why;
+        unsaid[i].found = true;
+    }
+    note_code(&in->image, start, end, why);
+}
+
+static int by_unsaid_start(const void *a, const void *b)
+{
+    const struct unsaid *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Notes what has no rows: what TABLES cannot say, and code whose CFI was not its own. */
+static void note_losses(struct input *in, const struct tables *tables)
+{
+    size_t i, k = 0;
+
+    num_findings = 0;
+    for (i = 0; i < tables->num_losses; i++)
+        note_loss(&in->image, &tables->losses[i]);
+    put_in_order(unsaid, num_unsaid, sizeof *unsaid, by_unsaid_start);
+    for (i = 0; i < in->num_said; i++) {
+        const struct said *piece = &in->said[i];
+        uint64_t pc = piece->start;
+
+        for (; k < in->spans.num && in->spans.list[k].start < piece->end; k++) {
+            const struct cfi_span *span = &in->spans.list[k];
+            uint64_t end = span->end < piece->end ? span->end : piece->end;
+
+            if (span->start > pc)
+                note_dropped(in, piece, pc, span->start);
+            pc = span->start > pc ? span->start : pc;
+            said_bytes += end > pc ? end - pc : 0;
+            pc = end > pc ? end : pc;
+            if (span->end > piece->end)
+                break;
+        }
+        if (pc < piece->end)
+            note_dropped(in, piece, pc, piece->end);
+    }
+}
+
+/* Says why there is not one row, of each function and of all of them, and ends. */
+static void fail_without_rows(const struct tables *tables, struct input *in)
+{
+    size_t i;
+
+    note_losses(in, tables);
+    for (i = 0; i < num_findings && !options.json; i++)
+        say_difference(&findings[i]);
+    fail("%s", in->cfi.num_fdes == 0 ? "no call frame information, and no code of which is known who enters it"
+               : num_findings > 0    ? "none of its code has a row"
+                                     : cfi_why_nothing(&in->cfi));
+}
+
 /* Makes the rows, and leaves FP's rules out of them if that is asked for. Returns whether they are left out. */
 static bool make_tables(struct tables *tables, struct input *in)
 {
@@ -694,8 +787,7 @@ static bool make_tables(struct tables *tables, struct input *in)
     if (tables->num_functions == 0 && in->cfi.num_fdes == 0 && !options.derive)
         fail_without_cfi(&in->image);
     if (tables->num_functions == 0)
-        fail("%s", in->cfi.num_fdes > 0 ? cfi_why_nothing(&in->cfi)
-                                        : "no call frame information, and no code of which is known who enters it");
+        fail_without_rows(tables, in);
     if (options.fp == FP_KEEP)
         return false;
     need = tables_need_fp(tables);
@@ -905,7 +997,7 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                         const struct share *share)
 {
     const struct section *section = image_tables(tables->image);
-    uint64_t good = tables->covered - tables->lost;
+    const uint64_t lost = tables->lost + dropped_bytes, covered = tables->covered + dropped_bytes;
 
     if (options.json) {
         printf("{\"image\": ");
@@ -914,9 +1006,9 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"epilogue\": %" PRIu64
                ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu"
                ",\n \"code_bytes\": %" PRIu64 ", \"described_bytes\": %" PRIu64,
-               bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
-               good, tables->below_sp, tables->epilogue, tables->plt, tables->kept, spans->dropped, share->code,
-               share->described);
+               bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, covered,
+               covered - lost, tables->below_sp, tables->epilogue, tables->plt, tables->kept, spans->dropped,
+               share->code, share->described);
         put_without();
         put_saved();
         return;
@@ -926,8 +1018,9 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
     fprintf(stderr,
             "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64
             " bytes with CFI, %.2f%% of %" PRIu64 " bytes of code\n",
-            options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
-            percent(good, tables->covered), tables->covered, percent(share->described, share->code), share->code);
+            options.image, bytes->size, bytes->num_fdes, bytes->num_fres, lost > 0 ? 3 : 0,
+            percent(said_bytes - lost, said_bytes), said_bytes, percent(share->described, share->code),
+            share->code);
     if (tables->epilogue > 0)
         fprintf(stderr,
                 "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "
@@ -968,14 +1061,6 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
     }
 }
 
-static void note_loss(struct image *image, const struct loss *loss)
-{
-    const bool thunk = returns_fp(image, loss->start, loss->end);
-
-    note_code(image, loss->start, loss->end, thunk ? "FP has the function's own address already" : loss->why);
-    findings[num_findings - 1].inherent = thunk || loss->why == cfi_goes_down || loss->why == cfi_is_above;
-}
-
 static void make(struct input *in)
 {
     struct append append = {0, 0, 0, 0, 0, 0};
@@ -984,7 +1069,7 @@ static void make(struct input *in)
     struct bytes bytes;
     struct share share;
     bool without_fp;
-    size_t i, left;
+    size_t left;
 
     without_fp = make_tables(&tables, in);
     if (!encode(&tables, &options.encoding, addr, &bytes))
@@ -992,9 +1077,7 @@ static void make(struct input *in)
     if (addr > (in->image.registers->word == 4 ? UINT32_MAX : UINT64_MAX) - bytes.size)
         fail("its tables, %zu bytes at 0x%" PRIx64 ", would leave the address space", bytes.size, addr);
     check_self(in, &tables, &bytes, addr, without_fp);
-    num_findings = 0;
-    for (i = 0; i < tables.num_losses; i++)
-        note_loss(&in->image, &tables.losses[i]);
+    note_losses(in, &tables);
     share = measure_code(&in->image, &tables);
     say_summary(&tables, &in->spans, &bytes, &share);
     say_corrections(&in->code);
@@ -1228,6 +1311,20 @@ static void read_map(struct image *image)
         fail("%s", image->error);
 }
 
+static void keep_said(struct input *in)
+{
+    size_t i;
+
+    in->said = zeroed(in->spans.num, sizeof *in->said);
+    in->num_said = in->spans.num;
+    for (i = 0; i < in->spans.num; i++) {
+        const struct cfi_span *span = &in->spans.list[i];
+
+        in->said[i] = (struct said){span->start, span->end,
+                                    span->fde != NULL ? (size_t)(span->fde - in->cfi.fdes) : NO_ENTRY};
+    }
+}
+
 static void read_input(struct input *in)
 {
     memset(in, 0, sizeof *in);
@@ -1246,6 +1343,7 @@ static void read_input(struct input *in)
         fail_without_cfi(&in->image);
     if (options.action != CHECK && !options.forget && !kept_read(&in->kept, &in->image, &in->spans))
         fail("%s", in->image.error);
+    keep_said(in);
     if (!options.keep_cfi)
         read_machine_code(in);
 }
@@ -1263,6 +1361,7 @@ int main(int argc, char **argv)
     else
         make(&in);
     free(in.spans.list);
+    free(in.said);
     cfi_free(&in.cfi);
     kept_free(&in.kept);
     image_close(&in.image);

@@ -279,7 +279,7 @@ static const char *reason_by_code(const struct lint *lint, const struct cfi_span
     if (lint->mended.image == NULL || span->fde == NULL)
         return NULL;
     if (mended == NULL)
-        return "its CFI says nothing, and by its code it is not called: sfu-gen --find or --entry";
+        return "by its code it is not called, as its CFI says: sfu-gen says why, or --find or --entry describes it";
     if (mended->fde == NULL)
         return mended->why;
     cfi_rows(&lint->mended, mended->fde, remark, &remarks);

@@ -51,6 +51,7 @@ struct cfi_fde {
     size_t num_rows;
     bool trap;      /* it has turned out to be that of an interrupt */
     bool outermost; /* whoever knows says that nobody has called it: that is its one row */
+    bool dropped;   /* it has no code any more, although it said more than that the code is called */
 };
 
 struct cfi {
