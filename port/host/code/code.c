@@ -236,7 +236,7 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     if (place->state != NULL) {
         changed = code_join(r->code->cpu, place->state, state);
     } else {
-        place->state = zeroed(1, sizeof *place->state);
+        place->state = unwritten(sizeof *place->state);
         state_copy(place->state, state);
         index_forget_twins(place->state);
         if (r->apart) {
@@ -574,10 +574,11 @@ static bool passes_on(const struct code *code, const struct code_unit *callee)
 static bool pops_unseen(const struct run *r, const struct code_fact *fact)
 {
     const struct code *code = r->code;
-    const struct code_unit *callee = unit_called_by(code, fact);
+    const struct code_unit *callee;
 
     if (code->cpu->link || code->cpu->word != 4 || fact->flow != CODE_CALL)
         return false;
+    callee = unit_called_by(code, fact);
     if (callee == NULL)
         return fact->target == 0 || r->unit->fde == NULL || unit_is_goto(code, fact->target);
     return passes_on(code, callee);
@@ -604,9 +605,11 @@ static void take_popped(const struct run *r, struct code_state *state, const str
         state_move_sp(cpu, state);
 }
 
-/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
+/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. Of a higher n than arguments have callers learn only
+ * when it has been run, and are run again; but other bytes look like that in most units. */
 static bool may_take(const struct code *code, struct code_unit *unit)
 {
+    enum { MOST_HIGH = 3 };
     const uint64_t size = unit->end - unit->start;
     const uint8_t *bytes;
     uint64_t i;
@@ -615,7 +618,8 @@ static bool may_take(const struct code *code, struct code_unit *unit)
         return unit->takes == TAKES_PERHAPS;
     bytes = image_instructions(code->image, unit->start, size);
     for (i = 0; bytes != NULL && i + 2 < size; i++)
-        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
+        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && bytes[i + 2] <= MOST_HIGH &&
+            (bytes[i + 1] | bytes[i + 2]) != 0)
             break;
     unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
     return unit->takes == TAKES_PERHAPS;

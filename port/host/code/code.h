@@ -298,6 +298,9 @@ enum { ALIGNMENT_IDLE = 1, ALIGNMENT_NEEDED };
 
 enum { TAKES_NOTHING = 1, TAKES_PERHAPS };
 
+/* One that goes on where a register says; a call that takes its own address off the stack, and returns; another one. */
+enum { FIRST_OTHER = 1, FIRST_GOTO, FIRST_THUNK };
+
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
     uint64_t start, end;
@@ -354,6 +357,7 @@ struct code_unit {
     /* The same: what holds if a condition is met, and if not, where flags decide between two ways; or NULL. */
     const struct code_state *const *ways;
     uint8_t takes;    /* x86: whether it may have a `ret n`: 0 if that is not known, or TAKES_... */
+    uint8_t first;    /* x86: what its first instruction is: 0 if that is not known, or FIRST_... */
     bool is_read;     /* whether WRITTEN is known */
     uint64_t written; /* registers that may be others behind a call of it, a bit each, as far as its code says */
 };
@@ -480,7 +484,7 @@ enum code_detour { DETOUR_NONE, DETOUR_JUMPS, DETOUR_RETURNS };
 enum code_detour code_detour(const struct code *code, const struct code_fact *fact, uint64_t next);
 /* Whether UNIT, which code with STATE jumps to, goes on where that has pushed (gcc's -mindirect-branch=thunk: `push
  * TARGET; jmp __x86_indirect_thunk`). The same instructions return in place of code that has pushed nothing. */
-bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state);
+bool code_is_jump_thunk(const struct code *code, struct code_unit *unit, const struct code_state *state);
 /* Whether UNIT, which code with STATE jumps to, goes on where a register says, as `jmp *%rax` in its place would
  * (`__x86_indirect_thunk_rax`): that may be in the middle of a frame. The unit may be called, too. */
 bool code_is_goto_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state);

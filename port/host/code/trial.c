@@ -11,6 +11,7 @@
  *     alone what is its caller's: it takes nothing off the stack that it has not put there, it does not lose SP, and
  *     on x86_64 it aligns SP to 16 for those that it calls, as the ABI says.
  */
+#include "state.h"
 #include "trial.h"
 #include "units.h"
 
@@ -100,9 +101,9 @@ static void arrive(struct trial *t, uint64_t pc, const struct code_state *state)
             t->ends->unknown = true;
             return;
         }
-        block = t->blocks[t->num_blocks++] = zeroed(1, sizeof *block);
+        block = t->blocks[t->num_blocks++] = unwritten(sizeof *block);
         block->pc = pc;
-        block->state = *state;
+        state_copy(&block->state, state);
         *at = (uint16_t)t->num_blocks;
     } else {
         block = t->blocks[*at - 1];
@@ -619,10 +620,11 @@ static void follow(struct trial *t, struct block *block)
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_text text = unit_text_at(t->code, block->pc);
     const struct code_unit *unit = code_unit_at(t->code, block->pc);
-    struct code_state state = block->state, other;
+    struct code_state state, other;
     uint64_t pc = block->pc;
     bool built = false;
 
+    state_copy(&state, &block->state);
     for (;;) {
         struct code_fact fact;
         struct code_value before = state.reg[cpu->sp];
@@ -678,13 +680,13 @@ static struct trial *new_trial(struct code *code, uint64_t addr, bool called, st
     return t;
 }
 
-/* Follows T from STATE on to all of its ends, and frees it. */
+/* Follows T from STATE on to all of its ends, or to what it asks, and frees it. */
 static void run_trial(struct trial *t, const struct code_state *state)
 {
     unsigned i;
 
     arrive(t, t->start, state);
-    while (t->num_work > 0) {
+    while (t->num_work > 0 && !(t->asks_back && t->ends->returns)) {
         struct block *block = t->blocks[t->work[--t->num_work]];
 
         block->waits = false;

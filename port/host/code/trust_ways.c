@@ -8,9 +8,13 @@
 
 const struct cfi_row *trust_row_at(struct trust *t, uint64_t pc)
 {
-    size_t below = count_up_to(t->cfi.list, t->cfi.num, sizeof *t->cfi.list, offsetof(struct cfi_row, start), pc);
+    const struct cfi_row *list = t->cfi.list;
+    const size_t num = t->cfi.num;
+    size_t below = t->below;
 
-    return below > 0 && pc < t->cfi.list[below - 1].end ? &t->cfi.list[below - 1] : NULL;
+    if (below == 0 || below > num || list[below - 1].start > pc || (below < num && list[below].start <= pc))
+        below = t->below = count_up_to(list, num, sizeof *list, offsetof(struct cfi_row, start), pc);
+    return below > 0 && pc < list[below - 1].end ? &list[below - 1] : NULL;
 }
 
 /* Whether a call of CALLEE comes back to NEXT although ROW begins there, which says something else: the callee returns

@@ -14,6 +14,7 @@ struct trust {
     struct code_unit *unit;
     const struct code_cpu *cpu;
     struct rows cfi, fixed;
+    size_t below; /* how many rows of CFI begin up to the PC that was asked for last: the next one is near */
     const struct cfi_row *row; /* of the last instruction, if its CFA was confirmed; or NULL */
     uint64_t next;             /* where the last instruction ends */
     uint64_t callee;           /* what the last instruction calls, or 0 */

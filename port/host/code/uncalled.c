@@ -459,6 +459,12 @@ static void pass_all(const struct code_cpu *cpu, struct straight *s)
     s->keeps_ra = (s->same & to_save(cpu)) == to_save(cpu);
 }
 
+/* Whether S may still be found to be an entry: of x86, if no register has been changed before it was saved. */
+static bool may_be_entry(const struct code_cpu *cpu, const struct straight *s)
+{
+    return cpu->link ? s->is_entry : s->saved + num_bits(s->idle) == num_bits(to_save(cpu));
+}
+
 /* Whether S is an entry that has saved what no caller leaves anything in, and given no return address. s390x: code that
  * stores a CPU's registers for a dump may be called, and go on in a function; it leaves SP alone. */
 static bool is_leaving_entry(const struct code_cpu *cpu, const struct straight *s)
@@ -527,7 +533,7 @@ static void pass_on(struct handed *h, struct straight *s, uint64_t pc)
     enum { MOST = 256 };
     unsigned i;
 
-    for (i = 0; i < MOST && pc != 0; i++) {
+    for (i = 0; i < MOST && pc != 0 && may_be_entry(h->code->cpu, s); i++) {
         const struct code_unit *unit = code_unit_at(h->code, pc);
         const struct code_text text = unit_text_at(h->code, pc);
         struct code_fact fact;
@@ -561,7 +567,7 @@ static void pass_section(struct handed *h, const struct section *section)
         next = pass(h, &s, &text, pc, &fact);
         pc += fact.size != 0 ? fact.size : h->code->cpu->align;
         begins = next != pc || fact.flow == CODE_CALL;
-        if (next != pc && next != 0 && (s.is_entry || !h->code->cpu->link))
+        if (next != pc && next != 0)
             pass_on(h, &s, next);
     }
 }
@@ -794,7 +800,7 @@ static bool is_jumped_to(const struct code *code, const struct code_unit *unit, 
 /* Whether a function jumps to the start of UNIT in the middle of its own frame, which the code there takes off, or
  * keeps for ever: UNIT is an end that functions share. CFI that says more than that UNIT is called is wrong only if
  * the code, called, would end otherwise. */
-static bool is_shared_end(struct code *code, const struct code_unit *unit)
+static bool is_shared_end(struct code *code, struct code_unit *unit)
 {
     const struct code_edge *edge = code_edge_to_start(unit);
     const struct code_value *sp;

@@ -141,15 +141,6 @@ enum code_detour code_detour(const struct code *code, const struct code_fact *fa
     return sp->k == cpu->sp_at_entry && state_load(&state, sp, 0).base != BASE_RETURN ? DETOUR_JUMPS : DETOUR_NONE;
 }
 
-/* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
-static bool is_thunk(const struct code *code, const struct code_unit *unit)
-{
-    struct code_fact fact;
-
-    return !code->cpu->link && unit_fact_at(code, unit->start, &fact) &&
-           code_detour(code, &fact, unit->start + fact.size) == DETOUR_RETURNS;
-}
-
 /* Whether STATE has something on the stack below the return address. */
 static bool has_pushed(const struct code_cpu *cpu, const struct code_state *state)
 {
@@ -166,14 +157,39 @@ static bool sets_target(const struct code_fact *fact)
     return i < fact->num;
 }
 
-bool unit_is_goto(const struct code *code, uint64_t pc)
+/* What the instruction at PC is: FIRST_... */
+static uint8_t kind_of_first(const struct code *code, uint64_t pc)
 {
     struct code_fact fact;
+    enum code_detour detour;
 
     if (code->cpu->link || !unit_fact_at(code, pc, &fact))
-        return false;
-    return (fact.flow == CODE_AWAY && sets_target(&fact)) ||
-           code_detour(code, &fact, pc + fact.size) == DETOUR_JUMPS;
+        return FIRST_OTHER;
+    detour = code_detour(code, &fact, pc + fact.size);
+    if ((fact.flow == CODE_AWAY && sets_target(&fact)) || detour == DETOUR_JUMPS)
+        return FIRST_GOTO;
+    return detour == DETOUR_RETURNS ? FIRST_THUNK : FIRST_OTHER;
+}
+
+/* The same of UNIT, of which many callers ask. */
+static uint8_t first_of(const struct code *code, struct code_unit *unit)
+{
+    if (unit->first == 0)
+        unit->first = kind_of_first(code, unit->start);
+    return unit->first;
+}
+
+/* Whether UNIT begins with a call that takes its own address off the stack, and returns. */
+static bool is_thunk(const struct code *code, struct code_unit *unit)
+{
+    return first_of(code, unit) == FIRST_THUNK;
+}
+
+bool unit_is_goto(const struct code *code, uint64_t pc)
+{
+    struct code_unit *unit = code->cpu->link ? NULL : code_unit_at(code, pc);
+
+    return unit != NULL && (pc == unit->start ? first_of(code, unit) : kind_of_first(code, pc)) == FIRST_GOTO;
 }
 
 struct code_unit *unit_called_by(const struct code *code, const struct code_fact *fact)
@@ -199,7 +215,7 @@ bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit,
            edge->begins == 0 && edge->state.caller == CALLER_KNOWN && has_pushed(cpu, &edge->state);
 }
 
-bool code_is_jump_thunk(const struct code *code, const struct code_unit *unit, const struct code_state *state)
+bool code_is_jump_thunk(const struct code *code, struct code_unit *unit, const struct code_state *state)
 {
     return has_pushed(code->cpu, state) && is_thunk(code, unit);
 }

@@ -97,15 +97,24 @@ void put_in_order(void *list, size_t count, size_t size, int (*compare)(const vo
         qsort(list, count, size, compare);
 }
 
-void *zeroed(size_t count, size_t size)
+/* P, if there was memory for it. */
+static void *got(void *p)
 {
-    void *p = calloc(count != 0 ? count : 1, size);
-
     if (p == NULL) {
         fprintf(stderr, "out of memory\n");
         exit(1);
     }
     return p;
+}
+
+void *zeroed(size_t count, size_t size)
+{
+    return got(calloc(count != 0 ? count : 1, size));
+}
+
+void *unwritten(size_t size)
+{
+    return got(malloc(size));
 }
 
 int compare_names(const char *a, const char *b)

@@ -147,6 +147,9 @@ void put_in_order(void *list, size_t count, size_t size, int (*compare)(const vo
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);
 
+/* The same for SIZE bytes, at least one, which the caller writes before it reads them. */
+void *unwritten(size_t size);
+
 /* As strcmp, of the first bytes: names in a broken file can share all of it, and each of them be as long. */
 int compare_names(const char *a, const char *b);
 
