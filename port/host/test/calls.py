@@ -252,6 +252,16 @@ SHADOW = {
         LOAD ra, -W(gp) => r2+0 r1+0 r8+0\naddi gp, gp, -W => r2+0 r1+0 r8+0\n.cfi_restore 3
         j leaf => r2+0 r1+0 r8+0""",
 }
+# SP moves down, and CFI does not say so, where nobody knows whether RA's word has been overwritten.
+UNSAID_DOWN = {
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8
+        jal leaf => r2+16 [cfa-8] r8+0\naddi a1, sp, 8\nsc.w a0, a0, (a1) => r2+16 [cfa-8] r8+0
+        addi sp, sp, -32 => r2+16 [cfa-8] r8+0\nj 1f => none\n1: nop => none\njal leaf => none
+        addi sp, sp, 32 => none\nnop => r2+16 [cfa-8] r8+0\nj .""",
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nbl leaf => r31+16 [cfa-16] r29+0
+        stxr w9, x0, [sp] => r31+16 [cfa-16] r29+0\nsub sp, sp, #32 => r31+16 [cfa-16] r29+0\nb 1f => none
+        1: nop => none\nbl leaf => none\nadd sp, sp, #32 => none\nnop => r31+16 [cfa-16] r29+0\nb .""",
+}
 # The same by gcc (-mindirect-branch, -mfunction-return), whose CFI counts what the call pushes, and goes on to do so
 # where its return has taken that off, up to the next row that says anew where the CFA is. So behind a jump to a label
 # nobody knows it, but on ways that are seen (FAULTS.md: gcc-thunk-goto).
@@ -1389,6 +1399,7 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "flags that change, or do not": ONE_WAY_FLAGS,
          "RA overwritten if a flag is set": ONE_WAY_LR, "FP overwritten if a flag is set": ONE_WAY_FP,
          "slots below SP that nobody has written": UNSTORED, "SP moved, and CFI does not say so": UNSAID,
+         "SP moved down, and CFI does not say so": UNSAID_DOWN,
          "empty CFI where no way is seen": UNSEEN,
          "a jump that pushes where to return to": PUSH_AND_JUMP, ".debug_frame of Free Pascal": PASCAL,
          "CFI where no way is seen": APART, "data in code where no way is seen": APART_DATA,
