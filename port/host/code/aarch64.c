@@ -673,7 +673,7 @@ const struct code_cpu code_aarch64 = {
     NULL,
     8,
     8,
-    "the interrupted PC is in ELR_EL1 alone, which no row can name",
+    "the interrupted PC is in ELR_EL1, ELR_EL2 or ELR_EL3 alone, which no row can name",
     0,
     NULL,
     0,

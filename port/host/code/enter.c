@@ -178,8 +178,10 @@ bool code_find_entries(struct code *code, const struct code_how *how)
         if (!list[i].unit->jumped_to && !code_is_lost_by_itself(list[i].unit) && /* that has been said */
             (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
-                         ends->resumes ? "it returns from an interrupt, but not as any kind would"
-                                       : "nothing shows how it is entered");
+                         ends->resumes
+                             ? "it ends as a return from an interrupt, but not as any kind would (code that "
+                               "leads to a program is :call, or :start)"
+                             : "nothing shows how it is entered");
     }
     free(list);
     return any;

@@ -12,8 +12,8 @@ static const char of_mode[] = "the interrupted SP is that of a mode of the CPU, 
 const char trust_from_program[] =
     "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
 
-/* Why STATE, that of an interrupt's entry, gives no row. */
-static const char *why_lost(struct trust *t, const struct code_state *state)
+/* Why STATE, that of an interrupt's entry, gives no row; CALLS: for the frame of a call. */
+static const char *why_lost(struct trust *t, const struct code_state *state, bool calls)
 {
     const struct code_cpu *cpu = t->cpu;
     struct sfu_rule rule;
@@ -34,9 +34,15 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
                "them "
                "had an error code";
     if (!place_of_entry(cpu, state, cpu->ra, true, &rule, &unused))
-        return cpu->no_pc != NULL && (state->reg[CODE_PC].base == BASE_RETURN || state->low_core)
-                   ? cpu->no_pc
-                   : "the code does not show where the interrupted PC is";
+        return cpu->no_pc == NULL || (state->reg[CODE_PC].base != BASE_RETURN && !state->low_core)
+                   ? "the code does not show where the interrupted PC is"
+               : !calls ? cpu->no_pc
+               : cpu->old_psw > 0
+                   ? "the PSW of what was interrupted is in the low core alone, at which no row can "
+                     "point: copy it, and the SP that was stored there, to the stack in front of the "
+                     "call"
+                   : "the interrupted PC is in a register of the CPU alone, which no row can name: store "
+                     "it on the stack in front of the call";
     if (state->reg[cpu->sp].base == BASE_UNKNOWN)
         return "the code does not show what SP is";
     if (!place_of_cfa(cpu, state, &rule))
@@ -82,7 +88,7 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
     if (!code_is_sure(t->code, t->unit, v->state) || !derive_row(t->cpu, v->held, &row) ||
         (row.trap && (t->code->programs || t->cpu->banked))) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
-            trust_lose(t, pc, size, why_lost(t, v->state));
+            trust_lose(t, pc, size, why_lost(t, v->state, v->held != v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)
             trust_lose(t, pc, size, "functions jump here with frames that differ, of which its CFI says nothing");
         return;

@@ -139,10 +139,13 @@ enum { SLOTS = 16, SLOT = 128 };
 /* Whether the slot at ADDR has instructions: not nops, zeros, or a jump to itself alone. */
 static bool is_used(struct image *image, uint64_t addr)
 {
-    const uint8_t *bytes = image_instructions(image, addr, SLOT);
+    const struct section *section = image_code(image, addr);
+    const uint64_t left = section != NULL ? section->size - (addr - section->addr) : 0;
+    const unsigned size = left < SLOT ? (unsigned)left : SLOT; /* the code of the last slot may end the section */
+    const uint8_t *bytes = image_instructions(image, addr, size);
     unsigned i;
 
-    for (i = 0; bytes != NULL && i < SLOT; i += 4) {
+    for (i = 0; bytes != NULL && i + 4 <= size; i += 4) {
         const uint32_t word = (uint32_t)load_number(bytes + i, 4, false);
 
         if (word != 0xd503201f && word != 0 && word != 0x14000000)
@@ -151,14 +154,15 @@ static bool is_used(struct image *image, uint64_t addr)
     return false;
 }
 
-/* Whether a function that is not a slot begins in the slot at ADDR, or an object that is longer: other code has taken
- * the place of the last slots of a kernel without programs. */
-static bool is_taken(const struct image *image, uint64_t addr)
+/* Whether a function that is not a slot begins in slot N, at ADDR, or an object that is longer: other code has taken
+ * the place of the last slots of a kernel without programs. Behind the code of the very last one anything may begin. */
+static bool is_taken(const struct image *image, uint64_t addr, unsigned n)
 {
+    const uint64_t end = n == SLOTS - 1 ? addr + 1 : addr + SLOT;
     size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
                            offsetof(struct symbol, addr), addr - 1);
 
-    for (; i < image->num_symbols && image->symbols[i].addr < addr + SLOT; i++)
+    for (; i < image->num_symbols && image->symbols[i].addr < end; i++)
         if (image->symbols[i].function && (image->symbols[i].addr != addr || image->symbols[i].size > SLOT))
             return true;
     return false;
@@ -169,7 +173,7 @@ static unsigned num_slots(const struct image *image, uint64_t addr)
 {
     unsigned n = 0;
 
-    while (addr % (SLOTS * SLOT) == 0 && n < SLOTS && (n == 0 || !is_taken(image, addr + n * SLOT)))
+    while (addr % (SLOTS * SLOT) == 0 && n < SLOTS && (n == 0 || !is_taken(image, addr + n * SLOT, n)))
         n++;
     return n;
 }

@@ -1869,6 +1869,42 @@ def short_vectors():
         must((rows == ["r31+0"]) == known, "%s: %s" % (name, rows))
 
 
+SLOT = ("sub sp, sp, #16\nmrs x0, elr_el1\nstr x0, [sp]\nbl f\n"
+        "%sldr x0, [sp]\nmsr elr_el1, x0\nadd sp, sp, #16\neret")
+
+
+def last_vector(behind):
+    """The last of aarch64's vectors may end where the section does, and other code may begin behind its own."""
+    lines = [".text", ".globl _start", "_start: adr x0, vectors", "msr vbar_el1, x0", "b .", ".balign 2048", "vectors:",
+             ".rept 15", ".balign 128", SLOT % "", ".endr", ".balign 128", "last: " + SLOT % behind,
+             '.section .text.f, "ax"', ".type f, %function", "f: .cfi_startproc", "ret", ".cfi_endproc",
+             ".size f, . - f"]
+    image = build("aarch64", WORK + "/last-vector", lines)
+    said = gen("-v", "--find", "--size", image)[1]
+    for at in 0, 0x80, 0x700, 0x780:
+        must(re.search(r" \(0x%x\): entered as .*VBAR is set" % (addresses_of(image)["vectors"] + at), said), said)
+
+
+# Entries that call, and have where they came from in a register of the CPU or in the low core alone; and what to do.
+BARE_CALLS = {
+    "aarch64": ("sub sp, sp, #16\nbl f\nadd sp, sp, #16\neret", "stack in front of the call"),
+    "riscv64": ("addi sp, sp, -16\ncall f\naddi sp, sp, 16\nmret", "stack in front of the call"),
+    "s390x": ("stmg %r0, %r15, 0x200\nlarl %r15, area\nbrasl %r14, f\nlmg %r0, %r15, 0x200\nlpswe 0x150",
+              "copy it, and the SP that was stored there, to the stack in front of the call")}
+
+
+def bare_call(cpu):
+    """sfu-gen says of the call what the entry has to do for a row, and of the rest why it has none."""
+    text, remedy = BARE_CALLS[cpu]
+    image = build(cpu, "%s/bare-call-%s" % (WORK, cpu), [
+        ".text", ".globl _start", "_start:", callers(cpu, ["f"]), ".balign 16", "entry: " + text,
+        ".type f, %function", "f: .cfi_startproc", RETURN.get(cpu, "ret"), ".cfi_endproc", ".size f, . - f",
+        ".comm area, 512"])
+    said = gen("--derive", "--entry=entry", "--size", image)[1]
+    lines = [line for line in said.splitlines() if "entry+" in line]
+    must(len(lines) > 1 and remedy not in lines[0] and sum(remedy in line for line in lines) == 1, said)
+
+
 def started(cpu):
     """--entry=F:start ends traces in all of a function with CFI, and in its cold part; not if a call leads there. F may
     be a pattern."""
@@ -3030,6 +3066,10 @@ def test_trust():
     for text in UNSURE_CALLS:
         test("a call by a register whose number is no function: %s" % text, unsure_calls, text)
     test("aarch64 functions behind short vectors", short_vectors)
+    for behind in "", "b common\n.type common, %function\ncommon: ":
+        test("aarch64 the last vector: " + behind.split("\n", maxsplit=1)[0], last_vector, behind)
+    for cpu in BARE_CALLS:
+        test("%s what an entry has to do for a row at its call" % cpu, bare_call, cpu)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
