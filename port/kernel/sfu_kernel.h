@@ -222,18 +222,22 @@ struct sfu_kernel_threads {
                0 * (int)sizeof(char[sizeof(((type *)0)->member) > sizeof(void *) ? 1 : -1])))
 
 /* The members of struct sfu_kernel_threads that name members of a thread's structure, which is of TYPE: pointer to the
- * stack, saved SP, name (a text in the structure), number. C++ wants the members in their order, so that these come
- * first:
+ * stack, saved SP, name (a text in the structure), number. If threads have no number, leave it out. C++ wants the
+ * members in their order, so that these come first:
  *     .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name, id), .stack_size = 8192, .array = tasks, .num = 8}
  */
-#define SFU_KERNEL_THREADS(type, stack, saved_sp, text, id)                                                        \
+#define SFU_KERNEL_THREADS(type, stack, saved_sp, ...)                                                             \
     .size = sizeof(type), .stack_low = SFU_KERNEL_POINTER(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),       \
-    .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id)
+    SFU_KERNEL_CALLED(__VA_ARGS__, SFU_KERNEL_NAME_AND_NUMBER, SFU_KERNEL_NAME, )(type, __VA_ARGS__)
 /* The same if the stack is an array in the structure: STACK, which says how large it is. */
-#define SFU_KERNEL_THREADS_INSIDE(type, stack, saved_sp, text, id)                                                 \
+#define SFU_KERNEL_THREADS_INSIDE(type, stack, saved_sp, ...)                                                      \
     .size = sizeof(type), .stack_low = SFU_KERNEL_ARRAY(type, stack), .sp = SFU_KERNEL_AT(type, saved_sp),         \
-    .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id),                                    \
+    SFU_KERNEL_CALLED(__VA_ARGS__, SFU_KERNEL_NAME_AND_NUMBER, SFU_KERNEL_NAME, )(type, __VA_ARGS__),              \
     .stack_size = sizeof(((type *)0)->stack), .stack_inside = true
+#define SFU_KERNEL_CALLED(text, id, chosen, ...) chosen
+#define SFU_KERNEL_NAME(type, text)              .name = SFU_KERNEL_NAMED(type, text)
+#define SFU_KERNEL_NAME_AND_NUMBER(type, text, id)                                                                 \
+    .name = SFU_KERNEL_NAMED(type, text), .number = SFU_KERNEL_NAMED(type, id)
 #define SFU_KERNEL_NAMED(type, member)                                                                             \
     (offsetof(type, member) != 0 ? SFU_KERNEL_AT(type, member) : SFU_KERNEL_FIRST)
 

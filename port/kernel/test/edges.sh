@@ -73,7 +73,7 @@ struct task { int state; int id; char name[16]; void *stack; uintptr_t sp; };
 struct whole { int state; int id; char name[16]; char stack[4096]; uintptr_t sp; };
 extern struct task tasks[MAX_TASKS];
 extern struct whole wholes[MAX_TASKS];
-extern struct sfu_kernel sfu, inside;
+extern struct sfu_kernel sfu, unnumbered, inside;
 void console_putc(int c);
 int cpu_number(void);
 void send_nmi(void);
@@ -83,6 +83,9 @@ SFU_KERNEL(sfu, console_putc(c), MAX_CPUS, cpu_number(), send_nmi(),
                        .states = SFU_KERNEL_STATES(struct task, state, 1u << TASK_WAITS, 1u << TASK_RUNS)},
            .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp),
            .trap = SFU_KERNEL_TRAP(struct trap, pc, sp, fp, lr));
+SFU_KERNEL(unnumbered, console_putc(c), 1, 0, (void)0,
+           .threads = {SFU_KERNEL_THREADS(struct task, stack, sp, name), .stack_size = 4096, .array = tasks, .num = 1},
+           .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp));
 SFU_KERNEL(inside, console_putc(c), 1, 0, (void)0,
            .threads = {SFU_KERNEL_THREADS_INSIDE(struct whole, stack, sp, name, id), .array = wholes, .num = MAX_TASKS},
            .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp),

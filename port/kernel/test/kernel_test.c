@@ -1565,6 +1565,11 @@ static void test_unset_members(void **state)
     length = 0;
     assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
     assert_ptr_equal(strstr(output, "trace of 77 first:\n#0  0x0000000000003000\n"), output);
+    kernel.threads = (struct sfu_kernel_threads){SFU_KERNEL_THREADS(struct named, stack, sp, name), .array = &one,
+                                                 .num = 1, .stack_size = sizeof low};
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_ptr_equal(strstr(output, "trace of 1 first:\n#0  0x0000000000003000\n"), output);
 }
 
 /* Stacks that lie in the structure of their thread; and a structure that lies at the low end of its stack. */
@@ -1591,6 +1596,11 @@ static void test_described_inside(void **state)
     assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
     assert_ptr_equal(strstr(output, "trace of 5 one:\n#0  0x0000000000003000\n"), output);
     assert_non_null(strstr(output, "\ntrace of 6 two:\n#0  0x0000000000003001\n"));
+    kernel.threads = (struct sfu_kernel_threads){SFU_KERNEL_THREADS_INSIDE(struct held, stack, sp, name),
+                                                 .array = pair, .num = 2};
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_ptr_equal(strstr(output, "trace of 1 one:\n#0  0x0000000000003000\n"), output);
     for (i = 0; i < 2; i++) {
         assert_true(find(at(&pair[i].stack[0]), &stack) && stack.low == at(pair[i].stack) &&
                     stack.high == at(pair[i].stack) + sizeof pair[i].stack);
