@@ -429,6 +429,11 @@ static void read_needs(struct image *image, struct needs *needs)
     needs->asked = count == 1;
     if (!needs->asked)
         return;
+    if (job.has_target && image->header.e_machine != job.target.machine)
+        FAIL("%s: the image names another CPU than its code is for: leave --oformat or OUTPUT_FORMAT out, and "
+             "convert "
+             "the image behind that (objcopy -O elf32-i386)",
+             job.command.output);
     fill_memory(image, &needs->memory);
     if (!options.no_names)
         names_make(image, needs->place.addr, true, &needs->names);
@@ -784,7 +789,7 @@ static void say_reasons(const struct said *said, uint16_t machine)
     free(all.list);
 }
 
-static void say_summary(const struct image *image, const struct said *said, const struct needs *needs)
+static void say_summary(struct image *image, const struct said *said, const struct needs *needs)
 {
     const char *json = said->out;
     const uint64_t code = number_of(json, "\"code_bytes\": "), described = number_of(json, "\"described_bytes\": ");
@@ -799,6 +804,12 @@ static void say_summary(const struct image *image, const struct said *said, cons
     fprintf(stderr, ", %u link%s", job.links, job.links == 1 ? "" : "s");
     say_without(json);
     fputc('\n', stderr);
+    if (image_section(image, ".symtab") == NULL)
+        fprintf(
+            stderr,
+            "sfu-link: %s: the linker has left out the symbols (-s), which names and most rows come from: leave -s "
+            "out, and strip the image behind that\n",
+            job.command.output);
     say_reasons(said, image->header.e_machine);
 }
 

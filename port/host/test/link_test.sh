@@ -570,6 +570,24 @@ no_names() {
 test "--no-names" no_names
 test "a flat binary" refused 1 "link one, and convert it" \
     "$link" ld --oformat=binary -T own.ld own.o panic.o -o kernel.elf
+# Its script puts constants into .data, as gnu-efi's does: objcopy takes what sfu-link has made along.
+sed -e '/rodata/d' -e 's/ \*(.data / *(.rodata*) &/' own.ld >efi-own.ld
+for_efi() {
+    own 2 ./ld.bfd -shared -Bsymbolic -znocombreloc -T efi-own.ld own-pie.o panic-pie.o -o own.elf &&
+        objcopy -j .text -j .data -j .dynamic -j .dynsym -j .reloc --target efi-app-x86_64 own.elf own.efi &&
+        grep -q sfulink1 own.efi
+}
+test "own object: a shared object for EFI" for_efi
+test "an image that names another CPU" refused 1 "another CPU than its code is for.*objcopy -O elf32-i386" \
+    "$link" ld --oformat=elf32-i386 -T own.ld own.o panic.o -o kernel.elf
+# Without symbols there are no names, and few rows; strip leaves what sfu-link has made.
+no_symbols() {
+    "$link" ld -s -T own.ld own.o panic.o -o own.elf 2>said && grep -q "left out the symbols (-s)" said &&
+        "$link" ld -T own.ld own.o panic.o -o own.elf 2>said && ! grep -q "left out the symbols" said &&
+        cp own.elf stripped.elf && strip stripped.elf && objcopy -O binary own.elf one.bin &&
+        objcopy -O binary stripped.elf two.bin && cmp one.bin two.bin
+}
+test "ld -s" no_symbols
 without_link() {
     ! ld -T own.ld own.o panic.o -o own.elf 2>said && grep -q "undefined reference to .sfu_link_data" said
 }
