@@ -248,6 +248,8 @@ static void store_scalable(uint32_t word, struct code_fact *fact)
         code_write(fact, rn(word), 0, 16);
     else
         code_write(fact, ANYWHERE, 0, 16);
+    if (vector || predicate)
+        code_replace_bytes(fact);
 }
 
 /* SVE and SME (C4.1.36): a register that counts stands where a vector does. */
@@ -556,6 +558,7 @@ static void tags(uint32_t word, struct code_fact *fact)
 static void strings(uint32_t word, struct code_fact *fact)
 {
     code_write(fact, rd(word), 0, 1);
+    code_replace_bytes(fact);
     code_repeat(fact, rn(word));
     forget(fact, rd(word));
     forget(fact, rn(word));
@@ -570,6 +573,8 @@ static void rare(uint32_t word, struct code_fact *fact)
 
     if ((word & 0x3fe00c00) == 0x19000800) /* stilp, ldiapp: there, or in front of it */
         code_write(fact, rn(word), -16, 32);
+    else if ((word & 0x3fe08000) == 0x08808000) /* stlr, stlrb, stlrh */
+        code_overwrite(fact, rn(word), 0, 1u << (word >> 30));
     else
         code_write(fact, rn(word), ordered || field(word, 21, 1) ? 0 : offset_of(word, 12, 9), 16);
     if (!is_vector)

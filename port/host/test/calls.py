@@ -194,9 +194,11 @@ LOST_WORD = {
 # says. What writes what was there already keeps it, as a barrier does.
 LOST_BY = {"x86_64": ("movq $_start, (%rsp)", "xorq %r11, (%rsp)", "notq (%rsp)", "xchg %rax, (%rsp)\nmov %rdx, %rax",
                       "movups %xmm0, -8(%rsp)", "movl $5, 4(%rsp)", "movq %xmm0, (%rsp)", "movb %al, 7(%rsp)",
-                      "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)"),
+                      "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)", "incq (%rsp)\nmov %rax, (%rsp)",
+                      "incq (%rsp)\nmov %rax, -4(%rsp)"),
            "i386": ("movl $_start, (%esp)", "xorl %eax, (%esp)", "negl %eax\nnotl (%esp)",
-                    "xchg %eax, (%esp)\nxor %eax, %eax", "movw $5, 2(%esp)", "orl $1, (%esp)")}
+                    "xchg %eax, (%esp)\nxor %eax, %eax", "movw $5, 2(%esp)", "orl $1, (%esp)",
+                    "incl (%esp)\nmov %eax, (%esp)")}
 KEPT_BY = {"x86_64": ("lock orq $0, (%rsp)", "lock addl $0, (%rsp)", "xorb $0, 7(%rsp)", "andq $-1, (%rsp)",
                       "subq $0, (%rsp)", "addq $5, (%rsp)", "incq (%rsp)", "cmpxchg %rcx, (%rsp)",
                       "movq $_start, -8(%rsp)", "rep stosb"),
@@ -506,7 +508,9 @@ COPY_LOST_BY = {
              "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)"),
     "aarch64": ("str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
                 "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]", "mov x9, #1\nstr x0, [sp, x9, lsl #3]",
-                "mov x9, #2\nstr w0, [sp, x9, lsl #2]", "mov x9, #0\nstr q0, [sp, x9, sxtx #4]"),
+                "mov x9, #2\nstr w0, [sp, x9, lsl #2]", "mov x9, #0\nstr q0, [sp, x9, sxtx #4]", "stlr x0, [sp]",
+                "add x9, sp, #15\nstlrb w0, [x9]", ".arch armv8-a+sve\nstr z0, [sp]",
+                ".arch armv8.8-a+mops\nmov x9, sp\nmov x10, #32\nsetp [x9]!, x10!, x0"),
     "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT"),
     "s390x": ("stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
               "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)",
