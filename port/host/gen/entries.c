@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "entries.h"
+#include "code/units.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -326,9 +327,7 @@ static bool add_slots(struct reader *r, const struct symbol *symbol)
  * from libgcc, have names of their own, but are jumped to. */
 static bool is_function(const struct symbol *symbol)
 {
-    return symbol->function && strstr(symbol->name, ".cold") == NULL &&
-           strncmp(symbol->name, "OUTLINED_", 9) != 0 && strncmp(symbol->name, "__riscv_save_", 13) != 0 &&
-           strncmp(symbol->name, "__riscv_restore_", 16) != 0;
+    return symbol->function && !unit_names_piece(symbol->name);
 }
 
 /* The number at the end of NAME, or NO_NUMBER. */

@@ -1869,6 +1869,56 @@ def short_vectors():
         must((rows == ["r31+0"]) == known, "%s: %s" % (name, rows))
 
 
+# What a function with a frame pointer does, and the rules of CFA, RA and FP behind it.
+JUDGED = {
+    "SP is from elsewhere, and RA's slot is overwritten": ("mov %rsp, %rbp\n.cfi_def_cfa_register 6\nmov (%rdi), %rsp\n"
+                                                          "movq $0, 8(%rbp)", []),
+    "FP's slot, at SP, is overwritten, and FP still has it": ("movq $0, (%rsp)", ["r7+16", "[cfa-8]", "r6+0"]),
+    "FP's slot is below SP, and FP has it again": ("pop %rbp\n.cfi_def_cfa_offset 8\nmovq $0, -8(%rsp)",
+                                                  ["r7+8", "[cfa-8]", "r6+0"])}
+
+
+def judged(how):
+    text, wanted = JUDGED[how]
+    image = build("x86_64", WORK + "/judged", [
+        ".text", ".globl _start", "_start: call f", ".type f, @function", "f: .cfi_startproc", "push %rbp",
+        ".cfi_def_cfa_offset 16", ".cfi_offset 6, -16", text, "here: nop", "1: jmp 1b", ".cfi_endproc",
+        ".size f, . - f"])
+    gen("-q", "--address=0", "-o", image + ".tables", image)
+    at = addresses_of(image)["here"]
+    row = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:]
+    must(row == wanted, str(row))
+
+
+def structure_is_no_stack():
+    """RISC-V: an entry stores the PC in a structure that a register points to, and has the PC in another register, too.
+    Rows do not read the structure, because it lies on no stack."""
+    image = build("riscv64", WORK + "/structure", [
+        ".text", ".globl _start", "_start: la t0, entry", "csrw stvec, t0", "1: j 1b", ".balign 4",
+        "entry: csrrw a0, sscratch, a0", "sd ra, 40(a0)", "sd sp, 48(a0)", "sd t0, 72(a0)", "csrr t0, sepc",
+        "sd t0, 24(a0)", "stored: nop", "lost: li t0, 0", "li t1, 0", "csrrw a0, sscratch, a0", "sret"])
+    gen("-q", "--find", "--address=0", "-o", image + ".tables", image)
+    where = addresses_of(image)
+    for name, wanted in ("stored", ["r2+0", "r5+0", "r8+0"]), ("lost", ["r2+0", "r5+0", "r8+0"]):
+        row = run(OUT + "/rows", image + ".tables", hex(where[name]), hex(where[name] + 1))[0].split()[2:]
+        must(row == wanted, "%s: %s" % (name, row))
+    row = run(OUT + "/rows", image + ".tables", hex(where["lost"] + 4), hex(where["lost"] + 5))[0].split()[2:]
+    must(row == [], str(row))
+
+
+def pieces_of_functions(name):
+    """--entry=*:call names no piece that compilers put elsewhere: its function jumps there, in its frame."""
+    image = build("x86_64", "%s/piece-%s" % (WORK, name), [
+        ".text", ".globl _start", "_start: call f", "1: jmp 1b", ".type f, @function", "f: push %rbx",
+        "test %edi, %edi", "je " + name, "2: pop %rbx", "ret", ".size f, . - f", '.section .text.other, "ax"',
+        ".type %s, @function" % name, name + ": call g", "jmp 2b", ".size %s, . - %s" % (name, name),
+        ".type g, @function", "g: ret", ".size g, . - g"])
+    gen("-q", "--derive", "--entry=*:call", "--address=0", "-o", image + ".tables", image)
+    at = addresses_of(image)[name]
+    row = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0]
+    must(row.split()[2:4] == ["r7+16", "[cfa-8]"], row)
+
+
 SLOT = ("sub sp, sp, #16\nmrs x0, elr_el1\nstr x0, [sp]\nbl f\n"
         "%sldr x0, [sp]\nmsr elr_el1, x0\nadd sp, sp, #16\neret")
 
@@ -3068,6 +3118,11 @@ def test_trust():
     test("aarch64 functions behind short vectors", short_vectors)
     for behind in "", "b common\n.type common, %function\ncommon: ":
         test("aarch64 the last vector: " + behind.split("\n", maxsplit=1)[0], last_vector, behind)
+    for name in "f.cold", "f.__part.1", "OUTLINED_FUNCTION_0":
+        test("a pattern of calls names no piece: " + name, pieces_of_functions, name)
+    test("riscv64 a structure of an entry is no stack", structure_is_no_stack)
+    for how in JUDGED:
+        test("judged by code: " + how, judged, how)
     for cpu in BARE_CALLS:
         test("%s what an entry has to do for a row at its call" % cpu, bare_call, cpu)
     for cpu in FOUND:
