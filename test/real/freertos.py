@@ -181,3 +181,31 @@ class tasks(FreeRTOS):
         {"name": "assertion", "dialogue": [(r"key\?", "a")],
          "traces": ["vAssertCalled hello_assert crash " + FreeRTOS.TASK, *FreeRTOS.OTHERS]},
     ]
+
+
+class linked(FreeRTOS):
+    """FreeRTOS's demo for QEMU's mps2-an385, linked by sfu-link: no unwind flag, no line in the linker script. A
+    HardFault prints the trace of a task, or of an interrupt and the task that it interrupted, with names."""
+    TITLE = "FreeRTOS, Cortex-M3, by sfu-link"
+    COPIES = {name: GCC + "/" + name for name in ("sfu_panic.h", "sfu_panic.c", "sfu_cortexm.h", "sfu_cortexm.c")}
+    EDITS = [
+        Edit(GCC + "/Makefile", "SOURCE_FILES += ./sfu_panic.c ./sfu_cortexm.c",
+             after=r"^SOURCE_FILES \+= \./startup_gcc\.c\n"),
+        *FreeRTOS.EDITS[4:6],
+        Edit(DEMO + "/main.c", r"""
+#include "build/gcc/sfu_cortexm.h"
+
+static void put( void * ctx, char c ) { printf( "%c", c ); }
+static struct sfu_panic panic = { .put = put };
+static struct sfu_cortexm cortexm;
+static void after( void ) { }
+SFU_CORTEXM_FAULTS( cortexm, after )
+""", before=r"^void main\( void \)|^int main\( void \)"),
+        Edit(DEMO + "/main.c",
+             "    sfu_cortexm_start( &cortexm, &panic, ( void * ) 0x20000000, ( void * ) 0x20400000 );",
+             before=r"^    prvUARTInit\(\);"),
+        FreeRTOS.EDITS[7],
+    ]
+    BUILD = [FreeRTOS.BUILD[0].replace("make -j2", "make -j2 LD='sfu-link arm-none-eabi-gcc'")]
+    OBJECTS, TABLES = [GCC + f"/output/{part}.o" for part in ("sfu_panic", "sfu_cortexm")], None
+    SCENARIOS = fault.SCENARIOS

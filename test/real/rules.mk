@@ -3,8 +3,9 @@
 #
 # sfu in real programs. Not a part of `make check-all`, because it fetches and builds for minutes. Its own logic is.
 
-REAL := u_boot_aarch64 u_boot_aarch64.linked u_boot_x86_64 u_boot_riscv64 opensbi opensbi.linked s390_ccw \
-    s390_ccw.linked trusted_firmware trusted_firmware.linked memtest86 memtest86.linked memtest86.i386 xen xen.derived
+REAL := u_boot_aarch64 u_boot_aarch64.linked u_boot_x86_64 u_boot_x86_64.linked u_boot_riscv64 u_boot_riscv64.linked \
+    opensbi opensbi.linked s390_ccw s390_ccw.linked trusted_firmware trusted_firmware.linked memtest86 \
+    memtest86.linked memtest86.i386 xen xen.derived xen.linked
 
 .PHONY: real real-freertos real-nuttx real-unikraft real-xv6 suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
@@ -29,10 +30,10 @@ real-unikraft: tools dist
 
 # Built here, in seconds. The submodules of the tree must be those of its commit.
 ## [campaigns] real-freertos: the same in FreeRTOS's demo for a Cortex-M3, FREERTOS=folder of FreeRTOS/FreeRTOS
-real-freertos: tools
+real-freertos: tools dist
 	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-freertos python3 -B test/real/real.py build/real test/real/RESULTS.md \
-	    freertos.fault freertos.tasks
+	    freertos.fault freertos.tasks freertos.linked
 
 # Built here, too, of a tree of mit-pdos/xv6-public.
 ## [campaigns] real-xv6: the same in xv6 for 32-bit x86, XV6=folder

@@ -78,3 +78,38 @@ SCENARIOS = [
      "traces": [HERE + " sfu_kernel_panic panic_finish panic _exit_trap handle_trap trap_entry !do_undefined " +
                 SHELL.replace(" _main", " ??")]},
 ]
+
+
+class linked:  # pylint: disable=invalid-name
+    """U-Boot for QEMU's RISC-V machine virt, in M mode, linked by sfu-link: no unwind flag, no line in the linker
+    script, none in assembly. It moves itself to the end of memory, and has its stack there, outside the image. The
+    trace of an exception is by the registers that its entry has saved, where SP is 256 bytes too low. To the first
+    function after the move start-up code jumps by an address that it has computed: an option says that nothing has
+    called that. panic() prints one more trace, which ends in the entry, because the interrupted PC is in mepc alone."""
+    TITLE = "U-Boot, riscv64, by sfu-link"
+    CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
+    COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
+    EDITS = [
+        Edit("arch/riscv/lib/interrupts.c", r"""
+#include "sfu_panic.h"
+
+static void put(void *ctx, char c) { putc(c); }
+""", before=r"^DECLARE_GLOBAL_DATA_PTR;"),
+        Edit("arch/riscv/lib/interrupts.c", r"""
+	sfu_panic_start(put);
+	sfu_panic_memory((char *)gd->start_addr_sp - CONFIG_STACK_SIZE, (char *)gd->start_addr_sp);
+""", after=r"^int interrupt_init\(void\)$\s*\{"),
+        Edit("arch/riscv/lib/interrupts.c", "\tsfu_panic_trap(epc, (ulong)regs + 256, regs->s0, regs->ra);",
+             before=r'^\tpanic\("\\n"\);'),
+        Edit("lib/panic.c", '#include "sfu_panic.h"', before=r"^static void panic_finish\(void\) __attribute__"),
+        Edit("lib/panic.c", "\tsfu_panic_here();", after=r"^static void panic_finish\(void\)$\s*\{"),
+        Edit("lib/Makefile", "obj-y += sfu_panic.o\nccflags-y += '-DSFU_TYPES=\"linux/types.h\"'",
+             before=r"^obj-y \+= panic\.o"),
+        Edit("arch/riscv/lib/Makefile", "ccflags-y += '-DSFU_TYPES=\"linux/types.h\"'"),
+    ]
+    LINK = "LD='sfu-link --entry=board_init_r:start riscv64-linux-gnu-ld.bfd'"
+    BUILD = [BUILD[0], BUILD[1].replace("make ", f"make {LINK} ")]
+    OBJECTS, IMAGE, TABLES, ADDR2LINE, BOOT = ["lib/sfu_panic.o"], IMAGE, None, ADDR2LINE, BOOT
+    SCENARIOS = [{**SCENARIOS[0], "traces": [
+        "do_undefined " + SHELL.replace(" _main", ""),
+        HERE + " sfu_panic_here panic_finish panic _exit_trap handle_trap trap_entry -13"]}]

@@ -82,3 +82,36 @@ SCENARIOS = [
                 "parse_stream_outer parse_file_outer cli_loop main_loop run_main_loop initcall_run_list board_init_r "
                 "board_init_f_r"]},
 ]
+
+
+class linked:  # pylint: disable=invalid-name
+    """U-Boot for QEMU's pc, linked by sfu-link: no unwind flag, no line in the linker script. It moves itself to the
+    end of memory, and its stack is the SPL's, of which it does not know the bounds. A panic prints a trace, which ends
+    with SFU_E_NOT_CODE in what moved U-Boot, at the place where that was before."""
+    TITLE = "U-Boot, x86_64, by sfu-link"
+    CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
+    COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
+    EDITS = [
+        Edit("lib/panic.c", r"""
+#include "sfu_panic.h"
+
+static void put(void *ctx, char c) { putc(c); }
+""", before=r"^static void panic_finish\(void\) __attribute__"),
+        Edit("lib/panic.c", r"""
+#ifndef CONFIG_SPL_BUILD
+	char *sp = __builtin_frame_address(0);
+
+	sfu_panic_start(put);
+	sfu_panic_memory(sp - 4096, sp + 65536);
+	sfu_panic_here();
+#endif
+""", after=r"^static void panic_finish\(void\)$\s*\{"),
+        Edit("lib/Makefile", "obj-$(CONFIG_$(SPL_)X86_64) += sfu_panic.o\nccflags-y += '-DSFU_TYPES=\"linux/types.h\"'",
+             before=r"^obj-y \+= panic\.o"),
+        # U-Boot's part of the ROM had room for 84 KB more.
+        Edit("configs/qemu-x86_64_defconfig", "CONFIG_SPL_TEXT_BASE=0xfffe8000", instead=r"^CONFIG_SPL_TEXT_BASE=.*\n"),
+    ]
+    BUILD = [BUILD[0], BUILD[1].replace("make -s -j2", "make -s -j2 LD='sfu-link ld.bfd'")]
+    OBJECTS, IMAGE, TABLES, BOOT = ["lib/sfu_panic.o"], IMAGE, None, BOOT
+    SCENARIOS = [{**SCENARIOS[0], "traces": [
+        SCENARIOS[0]["traces"][0].replace(" sfu_trace ", " sfu_panic_here ").replace("board_init_f_r", "?? -26")]}]

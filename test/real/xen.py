@@ -209,3 +209,43 @@ class derived:
     CPUS, SOURCES, COPIES, FLAGS, FAULTS, BUILD, OBJECTS = CPUS, SOURCES, COPIES, FLAGS, FAULTS, BUILD, OBJECTS
     IMAGE, TABLES, BOOT, SCENARIOS = IMAGE, TABLES, BOOT, SCENARIOS
     EDITS = without_hook(EDITS)
+
+
+class linked:  # pylint: disable=invalid-name
+    """Xen, linked by sfu-link: no unwind flag, no line in the linker script, none in assembly. All stacks of a CPU lie
+    in one piece of memory. The trace of a fault is by the registers that its entry has saved. panic() prints the trace
+    of its own CPU; it crosses entries of interrupts and NMIs, and ends with SFU_E_NO_FDE in those of faults, of which
+    sfu-link says that an option must name them (--entry), and in idle_loop, to which a CPU jumps."""
+    TITLE = TITLE + ", by sfu-link"
+    BUILD = [BUILD[0], BUILD[1].replace("{flags}", "LD='sfu-link ld' " + " ".join(FLAGS))]
+    CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
+    COPIES = {"sfu_panic.h": "xen/common/sfu_panic.h", "sfu_panic.c": "xen/common/sfu_panic.c"}
+    TYPES = "CFLAGS-y += '-DSFU_TYPES=\"xen/lib.h\"' -DUINT64_MAX=~0ull"
+    MEMORY = "    sfu_panic_memory((void *)((unsigned long)get_cpu_info() & -STACK_SIZE), get_cpu_info());"
+    EDITS = [
+        Edit("xen/drivers/char/console.c", r"""
+#include "../../common/sfu_panic.h"
+
+static void put(void *ctx, char c) { printk("%c", c); }
+""", before=r"^void __init console_init_postirq\(void\)$"),
+        Edit("xen/drivers/char/console.c", "    sfu_panic_start(put);",
+             after=r"^void __init console_init_postirq\(void\)\n\{$"),
+        Edit("xen/drivers/char/console.c", MEMORY + "\n    sfu_panic_here();",
+             before=r"^    if \( opt_noreboot \)\n        printk"),
+        Edit("xen/arch/x86/traps.c", '#include "../../common/sfu_panic.h"',
+             before=r"^void show_execution_state\(const struct cpu_user_regs \*regs\)$"),
+        Edit("xen/arch/x86/traps.c", MEMORY + "\n    sfu_panic_trap(regs->rip, regs->rsp, regs->rbp, 0);",
+             before=r"^    console_unlock_recursive_irqrestore\(flags\);\n\}\n\nvoid cf_check show_execution_state_"),
+        Edit("xen/common/Makefile", "obj-y += sfu_panic.o\n" + TYPES, before=r"^obj-y \+= bitmap\.o"),
+        Edit("xen/drivers/char/Makefile", TYPES),
+        Edit("xen/arch/x86/Makefile", TYPES, before=r"^obj-y \+= traps\.o"),
+    ]
+    OBJECTS, IMAGE, TABLES, BOOT = ["xen/common/sfu_panic.o"], IMAGE, None, BOOT
+    HERE = HERE + " sfu_panic_here panic "
+    FAULT = "sfu_leaf sfu_middle __start_xen __high_start"
+    TRACES = [[FAULT, HERE + "do_page_fault handle_exception_saved -13"],
+              [FAULT, HERE + "fatal_trap unknown_nmi_error do_nmi handle_ist_exception !" + FAULT],
+              [SCENARIOS[2]["traces"][0].replace("sfu_kernel_panic", "sfu_panic_here") + " -13"],
+              [HERE + "do_double_fault double_fault -13"]]
+    SCENARIOS = [{key: value for key, value in scenario.items() if key != "says"} | {"traces": traces}
+                 for scenario, traces in zip(SCENARIOS, TRACES)]
