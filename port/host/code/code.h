@@ -52,6 +52,7 @@
  *     CFA + k                 TRAP + k                  the name that both know, where an interrupt has left SP as it
  *                                                       was, so that one place has two names
  *     a word that is known    none there, or another    unknown
+ *     RA or FP in a word      overwritten, or another   lost: no row says that it is there
  *     a bound of an index     another                   the higher one
  *     a bound of an index     none                      none
  *     called                  interrupted, nobody       uncertain
