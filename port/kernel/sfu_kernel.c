@@ -399,17 +399,22 @@ static void narrow(struct search *s, sfu_addr each)
         stack->high = low + each;
 }
 
-/* Sets *REST to the part of the image's memory that ADDR lies in. A stack that lies in the same part as the one where
- * the trace begins, below it, ends before that. */
+/* Sets *REST to the part of the image's memory that ADDR lies in, without the memory of KERNEL's rest. A stack that
+ * lies in the same part as the one where the trace begins, below it, ends before that. */
 static bool find_image_memory(const struct sfu_kernel *k, sfu_addr addr, struct sfu_kernel_stack *rest)
 {
+    const sfu_addr low = (uintptr_t)k->rest.low, high = (uintptr_t)k->rest.high;
     struct sfu_stack part;
+    sfu_addr from;
 
     if (k->image_memory == NULL || !k->image_memory(NULL, addr, &part))
         return false;
+    from = high > part.low && high <= addr ? high : part.low;
+    if (low >= addr && low < part.high)
+        part.high = low;
     if (addr < k->top && k->top <= part.high)
         part.high = k->top - 1;
-    rest->low = part.bytes;
+    rest->low = (const uint8_t *)part.bytes + (from - part.low);
     rest->high = (const uint8_t *)part.bytes + (part.high - part.low);
     rest->guard = 0;
     return true;
@@ -422,7 +427,8 @@ static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
     struct sfu_kernel_stack rest = k->rest;
     const uint8_t *low, *high;
 
-    if (rest.high == NULL && !find_image_memory(k, s->addr, &rest))
+    if (fit_of(s->addr, (uintptr_t)rest.low, (uintptr_t)rest.high, rest.guard) == OUTSIDE &&
+        !find_image_memory(k, s->addr, &rest))
         return false;
     low = (const uint8_t *)rest.low;
     high = (const uint8_t *)rest.high;

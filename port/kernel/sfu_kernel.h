@@ -261,8 +261,8 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
-    /* Where rest is not set: a function that finds the part of the image's memory that an address lies in, which counts
-     * as rest. Its CTX is NULL. sfu_kernel_start sets it; NULL: there is none. */
+    /* For what does not lie in rest: a function that finds the part of the image's memory that an address lies in,
+     * which counts as rest. Its CTX is NULL. sfu_kernel_start sets it; NULL: there is none. */
     sfu_find_stack_fn image_memory;
     /* What is mapped of the image, if the end of the tables may be wrong: in EFI applications the linker sets it, and
      * objcopy may leave the tables out. Outside of it sfu_kernel_init reads nothing, and returns SFU_E_EMPTY. Not set:

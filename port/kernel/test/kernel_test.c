@@ -1035,10 +1035,11 @@ static bool find_image(void *ctx, sfu_addr addr, struct sfu_stack *stack)
     return addr >= stack->low && addr <= stack->high;
 }
 
-/* The image's memory is looked at last, without the stacks in it, and where rest is set not at all. On the stack that
- * a trace begins on it ends there, for what lies below. */
+/* The image's memory is looked at last, without the stacks in it, and without rest. On the stack that a trace begins on
+ * it ends there, for what lies below. */
 static void test_image_memory(void **state)
 {
+    static uint8_t elsewhere[64];
     struct sfu_stack stack;
 
     (void)state;
@@ -1058,8 +1059,13 @@ static void test_image_memory(void **state)
     kernel.top = at(image + 513);
     assert_true(find(at(image + 300), &stack) && stack.high == at(image + 512));
     kernel.rest = (struct sfu_kernel_stack){image + 320, image + 330, 0, 0};
-    assert_false(find(at(image + 300), &stack));
+    assert_true(find(at(image + 300), &stack) && stack.low == at(image + 256) && stack.high == at(image + 320));
     assert_true(find(at(image + 325), &stack) && stack.low == at(image + 320) && stack.high == at(image + 330));
+    assert_true(find(at(image + 400), &stack) && stack.low == at(image + 330) && stack.high == at(image + 512));
+    assert_ptr_equal(stack.bytes, image + 330);
+    kernel.rest = (struct sfu_kernel_stack){elsewhere, elsewhere + 64, 0, 0};
+    assert_true(find(at(image + 300), &stack) && stack.low == at(image + 256) && stack.high == at(image + 512));
+    assert_true(find(at(elsewhere + 4), &stack) && stack.low == at(elsewhere));
 }
 
 static unsigned number_of_cpu, stopped_others;
