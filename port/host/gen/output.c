@@ -276,7 +276,7 @@ struct extent {
     uint64_t low, delta; /* the lowest address, and its distance from its place in the file */
     uint64_t end, load;  /* the highest end, and the distance from there to where the segment is loaded (p_paddr) */
     uint64_t align;
-    size_t num, loaded;
+    size_t num, loaded; /* num: of the headers that stay */
 };
 
 /* Looks at program header INDEX. */
@@ -288,7 +288,7 @@ static bool add_extent(struct image *image, size_t index, uint64_t file_size, st
     if (gelf_getphdr(image->elf, (int)index, &ph) == NULL || ph.p_vaddr > UINT64_MAX - ph.p_memsz ||
         (ph.p_filesz > 0 && ph.p_offset > file_size) || ph.p_align > UINT32_MAX)
         return image_fail(image, "program header %zu is corrupt", index);
-    x->num += ph.p_type != PT_GNU_SFRAME;
+    x->num += ph.p_type != PT_PHDR && ph.p_type != PT_GNU_SFRAME;
     if (ph.p_type != PT_LOAD)
         return true;
     if (x->loaded++ == 0 || ph.p_vaddr < x->low) {
@@ -303,8 +303,9 @@ static bool add_extent(struct image *image, size_t index, uint64_t file_size, st
     return true;
 }
 
-/* The program headers move to the new segment, because there is no room for two more where they are. Programs find them
- * by the distance from the start of the file, which must be that from the start of memory: loaders depend on it. */
+/* The program headers move to the new segment, because there is no room for more where they are. Programs find them by
+ * the distance from the start of the file, which must be that from the start of memory: loaders depend on it. PT_PHDR
+ * says where they were linked to: without it a program takes them to be behind the ELF header. */
 bool append_plan(struct image *image, struct append *append)
 {
     struct extent x = {0, 0, 0, 0, 4096, 0, 0};
@@ -323,7 +324,7 @@ bool append_plan(struct image *image, struct append *append)
     /* memory may begin below its place in the file: modulo 2^64 this is the place of its end there */
     if (x.end - x.delta > file_size + (1u << 30))
         return image_fail(image, "no place for a segment: its memory is too far from its file");
-    append->num_headers = x.num + (abi_is_own(image->abi) ? 1 : 2);
+    append->num_headers = x.num + (abi_is_own(image->abi) ? 2 : 3);
     append->offset = aligned(x.end - x.delta > file_size ? x.end - x.delta : file_size, x.align);
     append->vaddr = append->offset + x.delta;
     append->paddr = append->vaddr + x.load;
@@ -333,15 +334,16 @@ bool append_plan(struct image *image, struct append *append)
     return true;
 }
 
-/* The program headers of the copy at P: the new segment behind the last one that is loaded, the tables at the end,
- * unless they are not SFrame's. */
+/* The program headers of the copy at P: first PT_PHDR; the new segment behind the last one that is loaded; at the end
+ * that of the tables, unless they are not SFrame's. */
 static void put_phdrs(struct image *image, const struct append *a, const struct bytes *bytes, uint8_t *p)
 {
     uint64_t at = a->section - a->vaddr, size = at + bytes->size, align = 4096;
     size_t i, num = 0, last = 0, put = 0;
-    GElf_Phdr ph;
+    GElf_Phdr ph = {PT_PHDR, PF_R, a->offset, a->vaddr, a->paddr, at, at, 8};
 
     (void)elf_getphdrnum(image->elf, &num);
+    put_phdr(p + phdr_size(image) * put++, image, &ph);
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
         if (ph.p_type == PT_LOAD) {
             last = i;
@@ -349,9 +351,7 @@ static void put_phdrs(struct image *image, const struct append *a, const struct 
         }
     }
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
-        if (ph.p_type == PT_PHDR)
-            ph = (GElf_Phdr){PT_PHDR, PF_R, a->offset, a->vaddr, a->paddr, at, at, 8};
-        if (ph.p_type != PT_GNU_SFRAME)
+        if (ph.p_type != PT_PHDR && ph.p_type != PT_GNU_SFRAME)
             put_phdr(p + phdr_size(image) * put++, image, &ph);
         if (i != last)
             continue;

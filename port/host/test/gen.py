@@ -763,9 +763,9 @@ def test_options():
     for function in (help_text, install, wrong_options, strict, strict_thunk, share, set_loc, long_function,
                      handed_handler, overlaps, dropped, dead_entries, live_at_zero, no_cfi, one_line, mixed,
                      taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated, flashed,
-                     signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
-                     operations, instructions_of_cfi, no_rule, encodings, widths, wide_rows, holes, signals, plts,
-                     plts_i386, plt_counted, trampolines, no_blocks, room, outputs, deterministic):
+                     signed_with_pc, out_of_reach, at_zero, moved_headers, scalable, smallest, shared_lists,
+                     frame_pointer, operations, instructions_of_cfi, no_rule, encodings, widths, wide_rows, holes,
+                     signals, plts, plts_i386, plt_counted, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1286,6 +1286,42 @@ def at_zero():
     gen("-q", "--append=" + image + ".out", image)
     text = run(TC + "/x86_64/objdump", "--sframe", image + ".out")[0]
     must(re.search(r"func idx \[0\]: pc = 0x0, size = 2 bytes", text), text)
+
+
+FINDS_ITSELF = b"""#include "port/linux/sfu_linux.h"
+static struct sfu_linux self;
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
+{
+    struct sfu_walk walk;
+    struct sfu_registers here;
+    int code = sfu_linux_init(&self, auxv);
+
+    (void)argc, (void)argv;
+    if (code != SFU_OK)
+        return 1;
+    here = sfu_here(&self.cpu);
+    sfu_walk_start(&walk, &self.target, &here);
+    while ((code = sfu_walk_step(&walk)) == SFU_OK)
+        ;
+    return code == SFU_END && walk.frame.depth >= 2 ? 0 : 2;
+}
+"""
+
+
+def moved_headers():
+    """Programs that had no PT_PHDR find themselves and their tables by the headers that --append has moved."""
+    source, image = WORK + "/moved.c", WORK + "/moved"
+    write(source, FINDS_ITSELF)
+    port = ["port/linux/" + name for name in ("sfu_linux.c", "start.c", "start.S", "restorer.S")]
+    for kind in (["-static-pie", "-fPIE"], ["-static", "-no-pie", "-fno-pie"]):
+        run("gcc", "-w", "-I.", "-O2", "-ffreestanding", "-nostdlib", "-fno-stack-protector",
+            "-fasynchronous-unwind-tables", *kind, source, "sfu.c", *port, "-o", image)
+        must(all(s[0] != 6 for s in Elf(image).segments()), "the linker has made PT_PHDR")
+        for _ in range(2):
+            gen("-q", "--append=" + image, image)
+            run(image)
+        segments = Elf(image).segments()
+        must([s[0] for s in segments].count(6) == 1 and segments[0][0] == 6, "PT_PHDR: %s" % (segments,))
 
 
 def signed_with_pc():

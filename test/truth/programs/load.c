@@ -1,62 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include <elf.h>
-#include <stddef.h>
-
+#include "elf_types.h"
 #include "parts.h"
 
 enum { ROOM = 1 << 18 };
 
+#ifdef __i386__ /* the addend is in the word */
+typedef Elf32_Rel Elf_Relocation;
+enum { RELOCATIONS = SHT_REL };
+#define SYMBOL_OF ELF32_R_SYM
+
+static uintptr_t addend(const Elf_Relocation *relocation, const uintptr_t *word)
+{
+    uint32_t type = ELF32_R_TYPE(relocation->r_info);
+
+    return type == R_386_JMP_SLOT || type == R_386_GLOB_DAT ? 0 : *word;
+}
+#else
+typedef Elf64_Rela Elf_Relocation;
+enum { RELOCATIONS = SHT_RELA };
+#define SYMBOL_OF ELF64_R_SYM
+
+static uintptr_t addend(const Elf_Relocation *relocation, const uintptr_t *word)
+{
+    (void)word;
+    return (uintptr_t)relocation->r_addend;
+}
+#endif
+
 void *memcpy(void *to, const void *from, size_t len); /* port/linux/start.c */
 
-static Elf64_Shdr *sections(void *file)
+static Elf_Shdr *sections(void *file)
 {
-    return (Elf64_Shdr *)((uintptr_t)file + ((Elf64_Ehdr *)file)->e_shoff);
+    return (Elf_Shdr *)((uintptr_t)file + ((Elf_Ehdr *)file)->e_shoff);
 }
 
 static void *in_file(void *file, uint64_t offset)
 {
-    return (void *)((uintptr_t)file + offset);
+    return (char *)file + (size_t)offset;
 }
 
 uint64_t load_symbol(const struct loaded *loaded, const char *name)
 {
-    Elf64_Shdr *s = sections(loaded->file);
+    Elf_Shdr *s = sections(loaded->file);
 
-    for (unsigned i = 0; i < ((Elf64_Ehdr *)loaded->file)->e_shnum; i++) {
-        const Elf64_Sym *symbols = in_file(loaded->file, s[i].sh_offset);
+    for (unsigned i = 0; i < ((Elf_Ehdr *)loaded->file)->e_shnum; i++) {
+        const Elf_Sym *symbols = in_file(loaded->file, s[i].sh_offset);
         const char *names = in_file(loaded->file, s[s[i].sh_link].sh_offset);
         if (s[i].sh_type != SHT_SYMTAB)
             continue;
-        for (uint64_t n = 0; n < s[i].sh_size / sizeof(Elf64_Sym); n++)
+        for (uint64_t n = 0; n < s[i].sh_size / sizeof(Elf_Sym); n++)
             if (same_text(names + symbols[n].st_name, name))
                 return symbols[n].st_value + loaded->slide;
     }
     return 0;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 
 /* Binds the PLT lazily, so that all of its code runs: an entry pushes its number and goes on to the first entry,
  * which pushes GOT[1] and jumps to GOT[2], the resolver. GOT[1] holds what the numbers mean; nothing is ever bound. */
+#ifdef __x86_64__
+#define WORD "8"
+#define RESOLVE                                                                                                    \
+    "    pop %r11\n.cfi_def_cfa_offset 16\n    pop %rax\n.cfi_def_cfa_offset 8\n    jmp *(%r11, %rax, 8)\n"
+#else /* the number is that of a byte in a table of eight bytes for each entry */
+#define WORD "4"
+#define RESOLVE                                                                                                    \
+    "    pop %ecx\n.cfi_def_cfa_offset 8\n    pop %eax\n.cfi_def_cfa_offset 4\n    shr $1, %eax\n"                 \
+    "    jmp *(%ecx, %eax)\n"
+#endif
 __asm__(".pushsection .text\n"
         ".type p_resolver, @function\n"
         "p_resolver:\n"
         ".cfi_startproc\n"
-        ".cfi_def_cfa_offset 24\n"
-        "    pop %r11\n"
-        ".cfi_def_cfa_offset 16\n"
-        "    pop %rax\n"
-        ".cfi_def_cfa_offset 8\n"
-        "    jmp *(%r11, %rax, 8)\n"
-        ".cfi_endproc\n"
+        ".cfi_def_cfa_offset 3 * " WORD "\n" RESOLVE ".cfi_endproc\n"
         ".size p_resolver, . - p_resolver\n"
         ".popsection");
 void p_resolver(void);
 
-static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t value)
+static void bind_lazily(uintptr_t slide, uintptr_t *got, uintptr_t *slot, uintptr_t value)
 {
-    static uint64_t functions[2][8]; /* of the two libraries that are loaded */
+    static uintptr_t functions[2][8]; /* of the two libraries that are loaded */
     static unsigned libraries, n;
 
     if (got[2] == 0) {
@@ -64,13 +89,13 @@ static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t 
         got[2] = (uintptr_t)p_resolver;
         n = 0;
     }
-    ((uint64_t *)(uintptr_t)got[1])[n++ % 8] = value;
+    ((uintptr_t *)got[1])[n++ % 8] = value;
     *slot += slide; /* which is where the entry goes on */
 }
 
 #else
 
-static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t value)
+static void bind_lazily(uintptr_t slide, uintptr_t *got, uintptr_t *slot, uintptr_t value)
 {
     (void)slide, (void)got;
     *slot = value;
@@ -79,22 +104,22 @@ static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t 
 #endif
 
 /* Relocations of a shared library that refers to itself only: each is a word that an address belongs in. */
-static void relocate_library(void *file, uint64_t slide)
+static void relocate_library(void *file, uintptr_t slide)
 {
-    Elf64_Shdr *s = sections(file);
-    const char *names = in_file(file, s[((Elf64_Ehdr *)file)->e_shstrndx].sh_offset);
+    Elf_Shdr *s = sections(file);
+    const char *names = in_file(file, s[((Elf_Ehdr *)file)->e_shstrndx].sh_offset);
 
-    for (unsigned i = 0; i < ((Elf64_Ehdr *)file)->e_shnum; i++) {
-        const Elf64_Rela *rela = in_file(file, s[i].sh_offset);
-        const Elf64_Sym *symbols = in_file(file, s[s[i].sh_link].sh_offset);
-        if (s[i].sh_type != SHT_RELA)
+    for (unsigned i = 0; i < ((Elf_Ehdr *)file)->e_shnum; i++) {
+        const Elf_Relocation *relocation = in_file(file, s[i].sh_offset);
+        const Elf_Sym *symbols = in_file(file, s[s[i].sh_link].sh_offset);
+        if (s[i].sh_type != RELOCATIONS)
             continue;
-        for (uint64_t n = 0; n < s[i].sh_size / sizeof(*rela); n++) {
-            uint64_t symbol = ELF64_R_SYM(rela[n].r_info);
-            uint64_t *word = (uint64_t *)(uintptr_t)(slide + rela[n].r_offset);
-            uint64_t value = slide + (symbol != 0 ? symbols[symbol].st_value : 0) + (uint64_t)rela[n].r_addend;
-            if (same_text(names + s[i].sh_name, ".rela.plt"))
-                bind_lazily(slide, (uint64_t *)(uintptr_t)(slide + s[s[i].sh_info].sh_addr), word, value);
+        for (uint64_t n = 0; n < s[i].sh_size / sizeof(*relocation); n++) {
+            uintptr_t symbol = SYMBOL_OF(relocation[n].r_info);
+            uintptr_t *word = (uintptr_t *)(slide + relocation[n].r_offset);
+            uintptr_t value = slide + (symbol != 0 ? symbols[symbol].st_value : 0) + addend(&relocation[n], word);
+            if (same_text(names + s[i].sh_name, ".rela.plt") || same_text(names + s[i].sh_name, ".rel.plt"))
+                bind_lazily(slide, (uintptr_t *)(slide + s[s[i].sh_info].sh_addr), word, value);
             else
                 *word = value;
         }
@@ -104,8 +129,8 @@ static void relocate_library(void *file, uint64_t slide)
 int load_library(struct loaded *loaded, const char *path)
 {
     unsigned char *room = os_map_code(ROOM);
-    Elf64_Ehdr *e = loaded->file = os_map_file(path);
-    const Elf64_Phdr *p;
+    Elf_Ehdr *e = loaded->file = os_map_file(path);
+    const Elf_Phdr *p;
 
     if (e == NULL || room == NULL)
         return -1;
@@ -120,21 +145,23 @@ int load_library(struct loaded *loaded, const char *path)
     loaded->slide = (uintptr_t)room;
     loaded->phdrs = room + e->e_phoff;
     loaded->num_phdrs = e->e_phnum;
-    relocate_library(e, loaded->slide);
+    relocate_library(e, (uintptr_t)loaded->slide);
     os_sync_code(loaded->slide, loaded->slide + ROOM);
     return 0;
 }
 
+#ifndef __i386__
+
 /* Sets sh_addr of each section that is loaded, the last one lowest, and copies it there. */
 static int place_sections(void *file)
 {
-    Elf64_Shdr *s = sections(file);
+    Elf_Shdr *s = sections(file);
     unsigned char *room = os_map_code(ROOM);
     uint64_t at = 0;
 
     if (room == NULL)
         return -1;
-    for (unsigned i = ((Elf64_Ehdr *)file)->e_shnum; i-- > 1;) {
+    for (unsigned i = ((Elf_Ehdr *)file)->e_shnum; i-- > 1;) {
         if (!(s[i].sh_flags & SHF_ALLOC) || s[i].sh_type == SHT_NOBITS)
             continue;
         at = (at + 63) & ~(uint64_t)63;
@@ -188,11 +215,11 @@ static int apply(uint32_t type, uint64_t place, uint64_t value)
     }
 }
 
-static int relocate_object(void *file, const Elf64_Shdr *relocations)
+static int relocate_object(void *file, const Elf_Shdr *relocations)
 {
-    Elf64_Shdr *s = sections(file);
+    Elf_Shdr *s = sections(file);
     const Elf64_Rela *rela = in_file(file, relocations->sh_offset);
-    const Elf64_Sym *symbols = in_file(file, s[relocations->sh_link].sh_offset);
+    const Elf_Sym *symbols = in_file(file, s[relocations->sh_link].sh_offset);
     uint64_t base = s[relocations->sh_info].sh_addr;
 
     if (base == 0)
@@ -206,17 +233,17 @@ static int relocate_object(void *file, const Elf64_Shdr *relocations)
 
 int load_object(struct loaded *loaded, const char *path)
 {
-    Elf64_Ehdr *e = loaded->file = os_map_file(path);
+    Elf_Ehdr *e = loaded->file = os_map_file(path);
     const char *names;
-    Elf64_Shdr *s;
+    Elf_Shdr *s;
 
     if (e == NULL || place_sections(e) != 0)
         return -1;
     s = sections(e);
     names = in_file(e, s[e->e_shstrndx].sh_offset);
     for (unsigned i = 0; i < e->e_shnum; i++) {
-        Elf64_Sym *symbols = in_file(e, s[i].sh_offset);
-        for (uint64_t n = 0; s[i].sh_type == SHT_SYMTAB && n < s[i].sh_size / sizeof(Elf64_Sym); n++)
+        Elf_Sym *symbols = in_file(e, s[i].sh_offset);
+        for (uint64_t n = 0; s[i].sh_type == SHT_SYMTAB && n < s[i].sh_size / sizeof(Elf_Sym); n++)
             if (symbols[n].st_shndx != SHN_UNDEF && symbols[n].st_shndx < SHN_LORESERVE)
                 symbols[n].st_value += s[symbols[n].st_shndx].sh_addr;
         if (same_text(names + s[i].sh_name, ".sframe")) {
@@ -231,3 +258,5 @@ int load_object(struct loaded *loaded, const char *path)
     }
     return 0;
 }
+
+#endif

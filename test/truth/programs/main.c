@@ -73,7 +73,7 @@ static bool has_been_tested(const char *name)
         return false;
 #endif
 #ifdef TRACED
-    if (trace_verdict.replaced == 0 || (SFU_REG_SP == 7 && trace_verdict.in_tracer == 0))
+    if (trace_verdict.replaced == 0 || (IS_X86 && trace_verdict.in_tracer == 0))
         return false;
 #endif
     return name != NULL && trace_verdict.walks > 30;
@@ -207,8 +207,7 @@ static void test_asked(void)
     trace_verdict.frames = tracer_counts.in_slot;
     trace_end("asked on the stack", tracer_counts.in_slot > 5000, "too rarely");
     trace_verdict.frames = tracer_counts.in_register;
-    trace_end("asked in a register", (tracer_counts.in_register > 50) == (SFU_REG_SP != 7),
-              "too rarely or too often");
+    trace_end("asked in a register", (tracer_counts.in_register > 50) == !IS_X86, "too rarely or too often");
     trace_verdict.frames = tracer_counts.wrong_slot;
     trace_end("asked with its slot", tracer_counts.wrong_slot == 0, "not where the return address is");
 }

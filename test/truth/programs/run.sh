@@ -36,7 +36,7 @@ aarch64_be) # Debian has no libc for it, hence no dynamic linker
 s390x) run='qemu-s390x -cpu max -L /usr/s390x-linux-gnu' interpreter=/lib/ld64.so.1 ;;
 riscv64) run=qemu-riscv64 gcc='riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d' interpreter='' ;;
 riscv32) run=qemu-riscv32 gcc='riscv64-linux-gnu-gcc -march=rv32imac -mabi=ilp32' interpreter='' ;;
-i386) run='' gcc='gcc -m32 -march=i686 -idirafter /usr/include/x86_64-linux-gnu' interpreter='' ;;
+i386) run='' gcc='gcc -m32 -march=i686 -idirafter /usr/include/x86_64-linux-gnu' interpreter=/lib/ld-linux.so.2 ;;
 *)
     echo "not ok programs: no ABI $abi"
     exit 1
@@ -47,11 +47,10 @@ warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-proto
 # os.c has port/linux/sfu_linux.c in it.
 port='port/linux/start.c port/linux/start.S port/linux/restorer.S'
 common="$here/trace.c $here/tracer.c $here/tracer_hook.S $here/os.c $CORE $port"
-[ "$abi" != i386 ] || common="$here/trace.c $here/os.c $CORE $port" # its functions are not bent
 # The room that the tracer needs. gcc 12 and 16 for s390x leave that of -fpatchable-function-entry in front of the FDE,
 # and so does gcc 12 for aarch64, which is not tried.
 case $abi in
-x86_64) room=-fpatchable-function-entry=5 ;;
+x86_64 | i386) room=-fpatchable-function-entry=5 ;;
 aarch64*) room=-fpatchable-function-entry=2 ;;
 s390x) room='-pg -mfentry -mnop-mcount -mrecord-mcount' ;;
 esac
@@ -60,7 +59,7 @@ esac
 made=${MADE-}
 objcopy=$TC/$cpu/objcopy
 tables="-B$TC/$cpu/ -Wa,--gsframe"
-libgcc='' script=''
+libgcc='' script='' absolute=''
 case $abi in
 riscv*) made=yes objcopy=riscv64-linux-gnu-objcopy ;;
 i386) made=yes objcopy=objcopy ;;
@@ -73,6 +72,8 @@ fi
 # Of 32 bits gcc calls its library to divide 64 of them.
 [ "$abi" != riscv32 ] || libgcc=$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)
 [ "$abi" != i386 ] || libgcc=$(gcc -m32 -print-libgcc-file-name)
+# Addresses in code, which shadow.h has there, are for the loader.
+[ "$abi" != i386 ] || absolute=-Wl,-z,notext
 
 # compile ARGUMENTS...: with $cc and what all of the programs need
 compile() {
@@ -178,6 +179,14 @@ joined() {
     fi
 }
 
+# append_tables FILE...: where tables are sfu-gen's, a segment of them
+append_tables() {
+    for file; do
+        [ -z "$made" ] || build/tools/sfu-gen -q --strict "--append=$file" "$file" 2>"$file.gen" ||
+            { cat "$file.gen" && return 1; }
+    done
+}
+
 # images LABEL LEVEL FLAGS...: two images and an unsorted object in one program, loaded and bound by itself
 images() {
     label=$1
@@ -186,11 +195,12 @@ images() {
     b=$out/$label
     second='-Dp_image_outer=p_second_outer -Dp_image_middle=p_second_middle -Dp_image_inner=p_second_inner'
     # shellcheck disable=SC2086
-    if support "$1" && compile -fPIC -shared -DSHARED "$@" $here/image.c -o "$b.so" &&
+    if support "$1" && compile -fPIC -shared -DSHARED $absolute "$@" $here/image.c -o "$b.so" &&
         compile -fPIC -ffunction-sections "$@" -c $here/image.c -o "$b.1.o" &&
         compile -fPIC -ffunction-sections "$@" -c $second $here/image.c -o "$b.2.o" &&
         compile -r "$b.1.o" "$b.2.o" -o "$b.o" &&
-        compile -static "$@" $here/images.c $here/load.c $here/interrupt.c "$objects"/*.o -o "$b"; then
+        compile -static "$@" $here/images.c $here/load.c $here/interrupt.c "$objects"/*.o $libgcc -o "$b" &&
+        append_tables "$b" "$b.so"; then
         execute "$label" "$b" "$label" "$b.so" "$b.o"
     else
         echo "not ok $label: it cannot be built"
@@ -204,9 +214,11 @@ linked() {
     wanted "$label" && [ -n "$interpreter" ] || return 0
     b=$out/$label
     # shellcheck disable=SC2016,SC2086
-    if support "$1" && compile -fPIC -shared -DSHARED "$@" $here/image.c -o "$b.so" -Wl,-soname,"$label.so" &&
-        compile -fPIE -pie -DDYNAMIC "$@" $here/images.c $here/interrupt.c "$objects"/*.o "$b.so" -o "$b" \
-            -Wl,--dynamic-linker=$interpreter -Wl,-rpath,'$ORIGIN' -Wl,-z,lazy; then
+    if support "$1" &&
+        compile -fPIC -shared -DSHARED $absolute "$@" $here/image.c -o "$b.so" -Wl,-soname,"$label.so" &&
+        compile -fPIE -pie -DDYNAMIC $absolute "$@" $here/images.c $here/interrupt.c "$objects"/*.o "$b.so" \
+            $libgcc -o "$b" -Wl,--dynamic-linker=$interpreter -Wl,-rpath,'$ORIGIN' -Wl,-z,lazy &&
+        append_tables "$b" "$b.so"; then
         execute "$label" "$b" "$label" "$b.so"
     else
         echo "not ok $label: it cannot be built"
@@ -247,7 +259,7 @@ for level in -O0 -O1 -O2 -O3 -Os; do
         ;;
     esac
     case $abi in
-    riscv* | i386) continue ;; # images.c loads images by relocations of the other CPUs
+    riscv*) continue ;; # images.c loads images by relocations of the other CPUs
     esac
     images "images$level" $level
     linked "ld.so$level" $level
@@ -263,7 +275,7 @@ for alignment in 1 8; do
     esac
 done
 case $abi in
-x86_64 | s390x)
+x86_64 | s390x | i386)
     for level in -O0 -O2 -Os; do
         traced "traced$level" $level
     done
@@ -285,6 +297,8 @@ i386)
     patterns gcc16-O0 -O0
     patterns gcc16-O2 -O2
     patterns gcc16-no-pie-O2 -O2 -fno-pie
+    traced gcc16-traced-O2 -O2
+    images gcc16-images-O2 -O2
     cc="$(command -v clang-16 || echo clang) --target=i386-linux-gnu $options -fno-integrated-as" compiler=clang
     # It makes no tail call where there are arguments on the stack; and of -O0 sfu-gen cannot describe the `ret $4` of
     # the unwinder's own parts, which are compiled with -O2 here.
@@ -292,6 +306,7 @@ i386)
     patterns by-clang-O2 -O2
     patterns by-clang-pic-O2 -O2 -fPIE
     patterns by-clang-fp-O2 -O2 -fno-omit-frame-pointer
+    traced by-clang-traced-O2 -O2
     exit 0
     ;;
 esac

@@ -2,19 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "trace.h"
 
-#include <elf.h>
-
+#include "elf_types.h"
 #include "os.h"
-
-#if UINTPTR_MAX > 0xffffffff
-typedef Elf64_Ehdr Elf_Ehdr;
-typedef Elf64_Shdr Elf_Shdr;
-typedef Elf64_Sym Elf_Sym;
-#else
-typedef Elf32_Ehdr Elf_Ehdr;
-typedef Elf32_Shdr Elf_Shdr;
-typedef Elf32_Sym Elf_Sym;
-#endif
 
 struct sfu_linux self;
 struct shadow list;
@@ -176,6 +165,7 @@ struct expected {
     bool replaced;          /* the return address that leads there was replaced */
     bool entering;          /* the frame before is the hook at the entry of a function */
     uint64_t pc, sp;
+    uint64_t ra;         /* what the return address has been found to be, replaced or not */
     uint64_t exact_pc;   /* of the last exact frame */
     const void *context; /* of an exact frame that a signal interrupted, or that comes behind the trampoline */
     bool wrong_fp, stop; /* the FP is wrong, and is FP; the frames behind it cannot be compared */
@@ -205,7 +195,7 @@ static void expect_caller(struct expected *want, const volatile struct record *r
 {
     want->exact = false;
     want->known = true;
-    want->pc = record->ra;
+    want->pc = want->ra = record->ra;
     want->context = (const void *)(uintptr_t)record->context;
     want->pushed = SFU_NUM_REGS == 8 && record->cfa == 0; /* 32-bit x86 */
     if (record->cfa != 0)
@@ -255,7 +245,7 @@ static bool is_tracer(struct function here, struct expected *want)
         if (here.name[i] != prefix[i])
             return false;
     want->exact = want->known = false;
-    want->entering = SFU_REG_SP == 7 && same_text(here.name, "tracer_hook"); /* x86_64: it is called */
+    want->entering = IS_X86 && same_text(here.name, "tracer_hook"); /* it is called */
     trace_verdict.in_tracer++;
     return true;
 }
@@ -324,7 +314,7 @@ static bool is_sp(uint64_t sp, const struct expected *want)
 {
     if (!want->pushed)
         return sp == want->sp;
-    return want->sp - sp <= 64 && *(const uintptr_t *)(uintptr_t)(sp - sizeof(uintptr_t)) == want->pc;
+    return want->sp - sp <= 64 && *(const uintptr_t *)(uintptr_t)(sp - sizeof(uintptr_t)) == want->ra;
 }
 
 static bool check_return(struct sfu_walk *walk, struct expected *want)
@@ -432,6 +422,13 @@ static bool is_undescribed_plt(const struct sfu_walk *walk, const struct sfu_row
            same_text(name, ".plt") && row->function == 0;
 }
 
+/* 32-bit x86 has no red zone: at the trampoline's first instruction the word below SP is not believed. */
+static bool is_below_sp(const struct sfu_walk *walk, int code)
+{
+    return SFU_NUM_REGS == 8 && code == SFU_E_DEAD_SLOT && walk->frame.regs.pc_kind == SFU_PC_EXACT &&
+           same_text(trace_function(walk->frame.regs.pc).name, "tracer_return");
+}
+
 void trace_check(const struct sfu_registers *top)
 {
     struct expected want = {.index = list.count, .exact = true, .known = true, .pc = top->pc, .sp = top->sp};
@@ -451,7 +448,8 @@ void trace_check(const struct sfu_registers *top)
     trace_verdict.wrong_tables += want.stop;
     if (want.stop)
         return;
-    if (code != SFU_END && (is_undescribed_plt(&walk, &row, code) || has_lost_fp(&walk, &row)))
+    if (code != SFU_END &&
+        (is_undescribed_plt(&walk, &row, code) || has_lost_fp(&walk, &row) || is_below_sp(&walk, code)))
         return;
     if (code == SFU_E_UNSAFE && walk.frame.depth == want.helped_depth) /* FAULTS.md: gcc-thunk */
         return;

@@ -29,6 +29,9 @@ struct function trace_function(uint64_t pc);
 /* The function number N of all images, NULL name past the last. */
 struct function trace_nth_function(uint64_t n);
 
+/* RA is on the stack from the call on. */
+enum { IS_X86 = SFU_REG_SP == 7 || SFU_NUM_REGS == 8 };
+
 /* What one test has seen. */
 struct verdict {
     const char *fault; /* NULL: none; else the first one, which was printed */

@@ -60,13 +60,24 @@ uint64_t tracer_truth(uint64_t ra, uint64_t sp)
     return ra == (uint64_t)(uintptr_t)tracer_return ? return_address(num_calls, sp) : ra;
 }
 
-/* The SP that FRAME's function leaves; 0: it is not known. On x86_64 the RA is right below it. Elsewhere it may be
- * anywhere, but the next SP that has been noted is this function's: those of its callees are not above its own. */
+/* The SP that FRAME's function leaves; 0: it is not known. On x86 the RA is right below it, but on i386 a function may
+ * have taken its arguments off when it comes to the trampoline. Elsewhere it may be anywhere, but the next SP that has
+ * been noted is this function's: those of its callees are not above its own. */
 static uint64_t left_sp(const struct sfu_frame *frame, uint64_t slot)
 {
 #if defined(__x86_64__)
     (void)frame;
     return slot + 8;
+#elif defined(__i386__)
+    uint64_t last = 0;
+    unsigned i;
+
+    if (frame->regs.pc - (uintptr_t)tracer_return >= (uint64_t)(tracer_return_end - tracer_return))
+        return slot + 4;
+    for (i = 0; i < num_calls; i++)
+        if (calls[i].sp <= slot + 4 && calls[i].sp > last)
+            last = calls[i].sp;
+    return last;
 #else
     uint64_t next = 0, lowest = frame->regs.sp + (frame->regs.pc_kind == SFU_PC_RETURN);
     unsigned i;
@@ -122,7 +133,7 @@ bool tracer_call(unsigned n, uint64_t *ra, uint64_t *sp)
 
 /* ---- bending ---- */
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 enum { ROOM = 5 };
 #elif defined(__aarch64__) || defined(__riscv)
 enum { ROOM = 8 };
@@ -132,8 +143,10 @@ enum { ROOM = 6 };
 
 static bool is_room(const uint8_t *room)
 {
-#if defined(__x86_64__)
-    static const uint8_t nops[][ROOM] = {{0x90, 0x90, 0x90, 0x90, 0x90}, {0x0f, 0x1f, 0x44, 0x00, 0x08}};
+#if defined(__x86_64__) || defined(__i386__)
+    static const uint8_t nops[][ROOM] = {{0x90, 0x90, 0x90, 0x90, 0x90},
+                                         {0x0f, 0x1f, 0x44, 0x00, 0x08},
+                                         {0x66, 0x90, 0x66, 0x90, 0x90}}; /* clang for i686 */
 #elif defined(__aarch64__)
     static const uint8_t nops[][ROOM] = {{0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5}};
 #elif defined(__riscv)
@@ -166,7 +179,7 @@ static void bend(uint8_t *room)
 {
     uint64_t distance = (uint64_t)(uintptr_t)tracer_hook - (uint64_t)(uintptr_t)room;
 
-#if defined(__x86_64__) /* call tracer_hook */
+#if defined(__x86_64__) || defined(__i386__) /* call tracer_hook */
     put(room, 0xe8, 1);
     put(room + 1, distance - ROOM, 4);
 #elif defined(__aarch64__) /* adr x9, . + 8; b tracer_hook: x30 stays as it is */

@@ -3,7 +3,7 @@
 /*
  * A function tracer: it bends the entry of each function that was compiled with room for that, and the function then
  * returns through a trampoline. It needs no libc: port/baremetal/test has it, too. How functions are compiled:
- *     x86_64   -fpatchable-function-entry=5
+ *     x86      -fpatchable-function-entry=5
  *     aarch64  -fpatchable-function-entry=2
  *     RISC-V   -fpatchable-function-entry=4, or 2 without compressed instructions
  *     s390x    -pg -mfentry -mnop-mcount -mrecord-mcount
@@ -47,6 +47,7 @@ extern struct tracer_counts tracer_counts;
 /* tracer_hook.S: where a function is bent to, and the trampoline. */
 extern const char tracer_hook[] __attribute__((visibility("hidden")));
 extern const char tracer_return[] __attribute__((visibility("hidden")));
+extern const char tracer_return_end[] __attribute__((visibility("hidden"))); /* of 32-bit x86 */
 
 /* What tracer_hook.S calls. RA is where the RA of a function is, whose caller goes on at SP. */
 void tracer_enter(uintptr_t *ra, uintptr_t sp);

@@ -5,7 +5,7 @@
  * aarch64, s390x and RISC-V it comes by a jump: the RA is in its register still, so that a trace from in here leads to
  * the caller of that function, and x9, r0 or t0 says where the function goes on.
  *
- * tracer_return: where the function then returns to. SP is what its caller goes on with, the RA is gone: on x86_64 the
+ * tracer_return: where the function then returns to. SP is what its caller goes on with, the RA is gone: on x86 the
  * word below SP was it. The instruction in front belongs to nobody, so that a trace that is not told of the original RA
  * finds nothing.
  */
@@ -15,21 +15,29 @@
     .type tracer_hook, %function
     .type tracer_return, %function
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
+#ifdef __x86_64__
+#define WORD 8
+#else
+#define WORD 4
+#endif
 
     .macro save registers:vararg
     .irp register, \registers
     push \register
-    .cfi_adjust_cfa_offset 8
+    .cfi_adjust_cfa_offset WORD
     .endr
     .endm
 
     .macro restore registers:vararg
     .irp register, \registers
     pop \register
-    .cfi_adjust_cfa_offset -8
+    .cfi_adjust_cfa_offset -WORD
     .endr
     .endm
+#endif
+
+#if defined(__x86_64__)
 
 tracer_hook:
     .cfi_startproc
@@ -55,6 +63,47 @@ tracer_return:
     ret
     .cfi_endproc
     .size tracer_return, . - tracer_return
+
+#elif defined(__i386__)
+
+/* The two arguments are on the stack, between what is saved. */
+tracer_hook:
+    .cfi_startproc
+    save %eax, %ecx, %edx
+    lea 4 * WORD(%esp), %eax
+    lea 5 * WORD(%esp), %edx
+    save %edx, %eax
+    call tracer_enter
+    restore %eax, %edx, %edx, %ecx, %eax
+    ret
+    .cfi_endproc
+    .size tracer_hook, . - tracer_hook
+
+/* There is no red zone: a signal overwrites the word below SP. It is pushed again, and all that follows is as if it had
+ * been called from there. */
+    nop
+tracer_return:
+    .cfi_startproc
+    .cfi_def_cfa_offset 0
+    push $tracer_return
+    .cfi_endproc
+    .size tracer_return, . - tracer_return
+
+    .type tracer_go_on, %function
+tracer_go_on:
+    .cfi_startproc
+    save %eax, %ecx, %edx
+    lea 3 * WORD(%esp), %eax
+    save %eax
+    call tracer_leave
+    restore %eax, %edx, %ecx, %eax
+    ret
+    .cfi_endproc
+    .size tracer_go_on, . - tracer_go_on
+
+    .globl tracer_return_end
+    .hidden tracer_return_end
+tracer_return_end:
 
 #elif defined(__aarch64__)
 
