@@ -203,8 +203,9 @@ struct code_state {
     bool strays;        /* nothing but a jump to where nobody knows leads here, and that perhaps */
     uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; RISC-V: the one
                           whose registers of interrupts it has used; 0: none yet; CODE_NONE: several */
-    uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
+    uint32_t switched;      /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
+    struct code_value left; /* SP when it was last stored so; BASE_UNKNOWN: never; BASE_NEAR: it differs */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
 };
 

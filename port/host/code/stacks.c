@@ -27,12 +27,35 @@ static bool holds(const struct code_state *state, uint8_t base)
     return false;
 }
 
-/* STATE is on another stack of the same shape, of which SP is at BEFORE. Words with addresses on the stack are the
- * other's own only if SP has been left there to be taken again, or if it is a CPU's frame, which a return takes. */
+/* Where SP was left on a stack that this code has gone from, with SP at BEFORE: there, if SP has been stored there, or
+ * nowhere. It may have been stored, or been an argument, and other arguments been pushed since. */
+static struct code_value left_at(const struct code_cpu *cpu, const struct code_state *state,
+                                 const struct code_value *before, bool left)
+{
+    enum { MOST_ARGUMENTS = 3 };
+    int64_t i;
+
+    if (left)
+        return *before;
+    if (state->left.base != BASE_UNKNOWN)
+        return state->left.base == BASE_NEAR ? state_unknown : state->left;
+    /* i386: arguments are on the stack */
+    for (i = 0; i < MOST_ARGUMENTS && cpu->pushed != 0 && state->caller == CALLER_INTERRUPTED; i++) {
+        const struct code_value argument = state_load(state, before, i * cpu->word);
+
+        if (argument.base == before->base)
+            return argument;
+    }
+    return *before;
+}
+
+/* STATE is on another stack of the same shape; on the old one SP is at BEFORE. Words with addresses on the stack are
+ * the other's own only if SP has been left there to be taken again, or if it is a CPU's frame, which a return takes. */
 static void take_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
                        bool left)
 {
     const struct code_value fp = state->reg[cpu->fp], ra = state->reg[cpu->ra];
+    const struct code_value there = left_at(cpu, state, before, left);
     unsigned i = 0;
 
     while (i < state->num) {
@@ -49,7 +72,8 @@ static void take_stack(const struct code_cpu *cpu, struct code_state *state, con
         if (i != CODE_ZERO)
             state->reg[i] = state_unknown;
     index_forget(state);
-    state->reg[cpu->sp] = *before;
+    state->reg[cpu->sp] = there;
+    state->left = state_unknown;
     if (!holds(state, (uint8_t)(BASE_ENTRY + cpu->fp)) && fp.base == BASE_ENTRY + cpu->fp)
         state->reg[cpu->fp] = fp;
     if (cpu->link && !holds(state, BASE_RETURN) && ra.base == BASE_RETURN)

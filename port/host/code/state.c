@@ -779,6 +779,11 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
         state->mode = CODE_NONE;
         less = true;
     }
+    if (other->left.base != BASE_UNKNOWN && !state_same_value(&state->left, &other->left) &&
+        state->left.base != BASE_NEAR) {
+        state->left = state->left.base == BASE_UNKNOWN ? other->left : state_near;
+        less = true;
+    }
     less |= join_both(&state->trap_is_cfa, other->trap_is_cfa);
     less |= join_both(&state->has_left, other->has_left);
     less |= join_either(&state->keeps_sp, other->keeps_sp);
@@ -1132,8 +1137,11 @@ static void store_row(const struct code_cpu *cpu, struct code_state *state, cons
     at = state->reg[op->base];
     for (i = op->reg; i <= op->last; i++) {
         state_store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
-        state->has_left |= (at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
-                           state_same_value(&state->reg[i], &state->reg[cpu->sp]);
+        if ((at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
+            state_same_value(&state->reg[i], &state->reg[cpu->sp])) {
+            state->has_left = true;
+            state->left = state->reg[cpu->sp];
+        }
     }
 }
 
@@ -1634,12 +1642,35 @@ static void keep_shadow(struct code_state *state, uint8_t reg)
     drop_range(state, base, at->base == base && at->k > 0 ? at->k : 0, INT64_MAX);
 }
 
+/* An interrupt's entry may hand the callee SP in a register, as it was before something else was pushed. Several such
+ * addresses do not tell where the stack is left. */
+static void note_handed(const struct code_cpu *cpu, struct code_state *state)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_value handed = state_unknown;
+    unsigned i;
+
+    if (state->caller != CALLER_INTERRUPTED || state->left.base != BASE_UNKNOWN || sp->base <= BASE_NEAR)
+        return;
+    for (i = 0; i < CODE_REAL; i++) {
+        const struct code_value *reg = &state->reg[i];
+
+        if (!(cpu->changed >> i & 1) || reg->base != sp->base)
+            continue;
+        if (state_same_value(reg, sp))
+            return;
+        handed = handed.base == BASE_UNKNOWN || state_same_value(&handed, reg) ? *reg : state_near;
+    }
+    state->left = handed;
+}
+
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
 {
     struct code_value *sp = &state->reg[cpu->sp];
     const struct code_value before = *sp;
     unsigned i;
 
+    note_handed(cpu, state);
     if (callee != NULL && state_pops_arguments(callee) && sp->base > BASE_NEAR)
         code_move(sp, callee->popped - 1);
     else if (callee != NULL && callee->odd)

@@ -2151,6 +2151,43 @@ FOUND = {
 FOUND["riscv32"] = FOUND["riscv64"]
 
 
+# Between an entry's pushes and its pops: SP is stored or handed to a function, which gives back that of another
+# thread, and what is pushed for that call stays there.
+SCHEDULED = {
+    "x86_64": ("mov %rsp, %rdi\ncall next\nmov %rax, %rsp", "mov %rsp, kept(%rip)\ncall next\nmov kept(%rip), %rsp",
+               "mov %rsp, kept(%rip)\npush $7\ncall next\nmov kept(%rip), %rsp",
+               "mov %rsp, %rdi\nsub $8, %rsp\ncall next\nmov %rax, %rsp",
+               "mov %rsp, %rdi\npush $7\ncall next\nmov %rax, %rsp",
+               "mov %rsp, %rdi\nlea 16(%rsp), %rsi\ncall next\nmov %rax, %rsp",
+               "mov kept(%rip), %rbx\nmov %rsp, 16(%rbx)\nsub $8, %rsp\ncall next\nmov kept(%rip), %rbx\n"
+               "mov 16(%rbx), %rsp"),
+    "i386": ("mov %esp, %eax\ncall next\nmov %eax, %esp", "push %esp\ncall next\nmov %eax, %esp",
+             "push %esp\npush kept\ncall next\nmov %eax, %esp", "mov %esp, %eax\npush %eax\ncall next\nmov %eax, %esp",
+             "mov %esp, %ebx\nsub $12, %esp\nmov %ebx, (%esp)\ncall next\nmov %eax, %esp",
+             "mov %esp, kept\npush $7\ncall next\nmov kept, %esp",
+             "mov %esp, %eax\npush $7\ncall next\nmov %eax, %esp",
+             "mov kept, %eax\nmov %esp, 8(%eax)\npush $7\npush $8\ncall next\nmov kept, %eax\nmov 8(%eax), %esp"),
+}
+
+
+def scheduled(cpu):
+    """Whether the CPU has pushed an error code is found where the entry goes on in another thread, too."""
+    push, pop, resume, word = (("push %rax\npush %rbx", "pop %rbx\npop %rax", "iretq", 8) if cpu == "x86_64"
+                               else ("pusha", "popa", "iret", 4))
+    sp = "rsp" if cpu == "x86_64" else "esp"
+    text, wanted = ".type next, %function\nnext: ret\n.size next, . - next\n", {}
+    for i, switch in enumerate(SCHEDULED[cpu]):
+        for kind, dropped in (("trap", ""), ("error", "add $%d, %%%s\n" % (word, sp))):
+            text += "%s%d: %s\n%s\n%s\n%s%s\n" % (kind, i, push, switch, pop, dropped, resume)
+            wanted["%s%d" % (kind, i)] = kind
+    image = build(cpu, "%s/scheduled-%s" % (WORK, cpu),
+                  [".text", ".globl _start", "_start: hlt", text, ".data", "kept: .skip 8"], "-z", "norelro")
+    said = gen("-v", "--size", "--find", image)[1]
+    found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
+    found.pop("next", None)
+    must(found == wanted, said)
+
+
 def finds(cpu):
     """Each entry is found as what it is; what nothing decides has no rows, and is named."""
     text, wanted, unknown_ = FOUND[cpu]
@@ -3127,6 +3164,8 @@ def test_trust():
         test("%s what an entry has to do for a row at its call" % cpu, bare_call, cpu)
     for cpu in FOUND:
         test("%s entries found" % cpu, finds, cpu)
+        if cpu in SCHEDULED:
+            test("%s entries that go on in another thread" % cpu, scheduled, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
     test("s390x new PSWs that the image has", low_core)
     for cpu in CODE_ALONE:
