@@ -231,13 +231,14 @@ EFI_CPUS := x86_64 aarch64
 EFI_FLAGS := -std=c11 -ffreestanding -O2 -g -fno-stack-protector -fpic -fvisibility=hidden -fno-optimize-sibling-calls \
     -fasynchronous-unwind-tables $(WARN) -Werror -I. -Iarch -Iport/print -Iport/kernel
 EFI_SOURCES := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c \
-    $(addprefix port/baremetal/test/efi/,main.c start.S)
+    $(addprefix port/baremetal/test/efi/,main.c script.c start.S)
 # Enumerations of that ABI have a sign.
 EFI_PE_FLAGS := -std=c11 -ffreestanding -O2 -gdwarf -funwind-tables -fno-stack-protector \
     -fno-optimize-sibling-calls -Dnoipa=noinline $(WARN) -Wno-sign-conversion -Werror \
     $(addprefix -I$(CURDIR)/,. arch port/print port/kernel)
 EFI_PE_SOURCES := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c \
     $(addprefix port/baremetal/test/efi/,main.c pe.c)
+EFI_PE_TABLES := $(addprefix port/baremetal/test/efi/,room.c added.c)
 
 # efi_app CPU
 define efi_app
@@ -252,22 +253,28 @@ $(EFI)/$(1)/app.efi: $(EFI)/$(1)/app.so
 	    -O efi-app-$(1) $$< $$@
 
 # By a linker of PE files: its unwind codes are the CFI.
-$(EFI)/$(1)-pe/app.efi: $(EFI_PE_SOURCES) port/baremetal/test/efi/efi.h $(BARE_HEADERS) port/kernel/sfu_kernel.h \
-    build/tools/sfu-gen $(MAKEFILE_LIST)
+$(EFI)/$(1)-pe/linked.efi $(EFI)/$(1)-added/linked.efi: $(EFI_PE_SOURCES) $(EFI_PE_TABLES) \
+    port/baremetal/test/efi/efi.h $(BARE_HEADERS) port/kernel/sfu_kernel.h $(MAKEFILE_LIST)
 	@test/tools/toolchain/install.sh efi
 	@mkdir -p $$(@D)
-	cd $$(@D) && clang --target=$(1)-unknown-windows $$(EFI_PE_FLAGS) -c $(EFI_PE_SOURCES:%=$(CURDIR)/%)
+	cd $$(@D) && clang --target=$(1)-unknown-windows $$(EFI_PE_FLAGS) -c $(EFI_PE_SOURCES:%=$(CURDIR)/%) \
+	    $(EFI_PE_TABLES:%=$(CURDIR)/%)
 	lld-link /debug:dwarf /base:0 /subsystem:efi_application /entry:efi_start /nodefaultlib /out:$$@ \
-	    $(patsubst %.c,$$(@D)/%.o,$(notdir $(EFI_PE_SOURCES)))
+	    $(patsubst %.c,$$(@D)/%.o,$(notdir $(EFI_PE_SOURCES))) \
+	    $$(@D)/$$(if $$(findstring -added,$$@),added,room).o
+$(EFI)/$(1)-pe/app.efi: $(EFI)/$(1)-pe/linked.efi build/tools/sfu-gen
+	cp $$< $$@
 	build/tools/sfu-gen -q --small --find $$@
+$(EFI)/$(1)-added/app.efi: $(EFI)/$(1)-added/linked.efi build/tools/sfu-gen
+	build/tools/sfu-gen -q --small --find --append=$$@ $$<
 
 CHECK_$(1) += efi-$(1)
 .PHONY: suite-efi-$(1)
-suite-efi-$(1): $(EFI)/$(1)/app.efi $(EFI)/$(1)-pe/app.efi build/tools/sfu-trace build/tools/sfu-lint
+suite-efi-$(1): $(EFI)/$(1)/app.efi $(EFI)/$(1)-pe/app.efi $(EFI)/$(1)-added/app.efi build/tools/sfu-trace \
+    build/tools/sfu-lint
 	@test/tools/toolchain/install.sh bare efi
-	@test/run.sh efi-$(1) sh -c 'python3 port/baremetal/test/efi/applications.py $(1) $(TC)/$(1) $(EFI)/$(1) \
-	    build/tools/sfu-trace build/tools/sfu-lint && \
-	    python3 port/baremetal/test/efi/applications.py $(1) $(TC)/$(1) $(EFI)/$(1)-pe build/tools/sfu-trace \
-	    build/tools/sfu-lint'
+	@test/run.sh efi-$(1) sh -ec 'for way in "" -pe -added; do \
+	    python3 port/baremetal/test/efi/applications.py $(1) $(TC)/$(1) $(EFI)/$(1)$$$$way build/tools/sfu-trace \
+	    build/tools/sfu-lint; done'
 endef
 $(foreach cpu,$(EFI_CPUS),$(eval $(call efi_app,$(cpu))))

@@ -144,5 +144,5 @@ def boots():
 
 for name, function in (("boots", boots), ("call path", call_path), ("callback of the firmware", callback),
                        ("fault", fault), ("names", names), ("tables", tables)):
-    test("%s %s%s" % (CPU, "PE, " if IS_PE else "", name), function)
+    test("%s %s%s" % (CPU, "PE, added, " if DIRECTORY.endswith("-added") else "PE, " if IS_PE else "", name), function)
 finish()

@@ -71,4 +71,11 @@ enum { EXCEPTION = 0 };
 #define TRAP_LINK offsetof(struct trap, lr)
 #endif
 
+/* Where the tables lie of the image at BASE. */
+struct efi_tables {
+    const uint8_t *start, *end;
+};
+
+struct efi_tables efi_tables(const uint8_t *base);
+
 #endif

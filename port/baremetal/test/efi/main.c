@@ -12,8 +12,6 @@
 
 #define PART __attribute__((noipa)) static
 
-extern const uint8_t sframe_start[], sframe_end[];
-
 static const struct efi_system *efi;
 static volatile int sink;
 
@@ -156,6 +154,7 @@ _Noreturn void efi_main(const struct efi_system *system, uint8_t *base, const ui
 _Noreturn void efi_main(const struct efi_system *system, uint8_t *base, const uint64_t *dynamic)
 {
     char *here = __builtin_frame_address(0);
+    struct efi_tables tables;
 
     relocate(base, dynamic);
     efi = system;
@@ -167,7 +166,8 @@ _Noreturn void efi_main(const struct efi_system *system, uint8_t *base, const ui
     sfu.mapped.low = (uintptr_t)base;
     sfu.mapped.high = (uintptr_t)base +
                       *(const uint32_t *)(const void *)(base + *(const uint32_t *)(const void *)(base + 0x3c) + 80);
-    if (sfu_kernel_init(&sfu, sframe_start, sframe_end) != SFU_OK)
+    tables = efi_tables(base);
+    if (sfu_kernel_init(&sfu, tables.start, tables.end) != SFU_OK)
         print("no tables\n");
     sink = check(1);
     wait_for_tick();

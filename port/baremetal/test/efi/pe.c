@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What main.c needs where the linker itself writes the PE file: room for the tables, which sfu-gen fills, and an entry.
- * The firmware has relocated the image already. */
+/* The entry where the linker itself writes the PE file. The firmware has relocated the image already. */
 #include "efi.h"
-
-/* Linkers put the parts of a section in the order of what follows the dollar sign. */
-__attribute__((section(".sframe$a"), aligned(8))) const uint8_t sframe_start[12288] = {0};
-__attribute__((section(".sframe$z"))) const uint8_t sframe_end[1] = {0};
 
 extern uint8_t __ImageBase[];
 
