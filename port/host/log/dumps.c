@@ -1592,7 +1592,7 @@ static bool take_word_line(struct scan *s)
     num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
     if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value) ||
-        (list[0].at > 0 && s->text[list[0].at - 1] == '+')) /* a distance */
+        (list[0].at > 1 && s->text[list[0].at - 1] == '+' && text_is_of_a_word(s->text[list[0].at - 2])))
         return false;
     behind = is_behind_address(s, list[0].end);
     said = strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL;
@@ -1656,6 +1656,8 @@ static bool take_distance_line(struct scan *s)
         return false;
     first.value = d->dump.sp + next;
     num = find_numbers(s, first.end, list, 8);
+    if (num > 0 && is_near_sp(d, list[0].value) && is_behind_address(s, list[0].end))
+        return false; /* the number of the line, in front of an address */
     if (!are_words(list, num) || !only_numbers(s, first.end, list, num))
         return take_byte_line(s, &first);
     (void)add_words(d, first.value, list, num);
@@ -2441,6 +2443,48 @@ static void take_first_row(struct scan *s, size_t at)
         s->d->next = add_words(s->d, s->d->next, list, num);
 }
 
+/* Whether nothing but a word that says "from here on" stands between AT, where a heading ends, and the number at
+ * END. */
+static bool is_start(const struct scan *s, size_t at, size_t end)
+{
+    static const char *const words[] = {"from", "at", "starting", "begin", "starts", "addr", "address", "range"};
+    size_t i, to;
+
+    for (; at<end; at = to> at ? to : at + 1) {
+        to = end_of_name(s, at);
+        for (i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (to - at == strlen(words[i]) && memcmp(s->text + at, words[i], to - at) == 0)
+                break;
+        if (to > at && i == sizeof words / sizeof words[0])
+            return false;
+    }
+    return true;
+}
+
+/* A heading ends at AT in the line. Sets *ADDR to where the words lie that follow: from SP on, or from an address
+ * behind the heading on. Returns false if the heading has another address of the stack, which may be that of the first
+ * word. */
+static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = find_numbers(s, at, list, 8);
+    bool other = false;
+    unsigned i;
+
+    *addr = s->d->dump.sp;
+    if (num == 0 || num > 2)
+        return true;
+    for (i = 0; i < num; i++) {
+        if (list[i].value == s->d->dump.sp)
+            return true;
+        other = other || is_near_sp(s->d, list[i].value);
+    }
+    if (!other || !is_near_sp(s->d, list[0].value) || !is_start(s, at, list[0].at))
+        return !other;
+    *addr = list[0].value;
+    return true;
+}
+
 /* Whether the line begins with an address of the stack, behind which a word of it stands: a remark, no heading. */
 static bool begins_with_address(const struct scan *s)
 {
@@ -2454,6 +2498,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 {
     const struct formats *f = s->d->formats;
     struct number numbers[MOST_NUMBERS];
+    uint64_t from;
     size_t i;
 
     for (i = 0; i < f->num_texts; i++) {
@@ -2474,15 +2519,17 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             begin_words(s->d, numbers[0].value, false);
         }
         s->d->stack_lost = s->d->stack_lost || (t->kind == FORMAT_STACK && !s->d->dump.has_sp);
-        if (t->kind == FORMAT_STACK && s->d->dump.has_sp) {
+        if (t->kind == FORMAT_STACK && s->d->dump.has_sp && place_of_heading(s, behind, &from)) {
             s->d->stack_said = s->took = true;
             s->d->octets = false;
-            begin_words(s->d, s->d->dump.sp, false);
+            begin_words(s->d, from, false);
             s->d->single = s->text[skip_spaces(s, behind)] == '[';
             if (s->d->single)
                 take_stack_array(s, behind);
             else
                 take_first_row(s, behind);
+        } else if (t->kind == FORMAT_STACK) {
+            s->d->follow = false;
         }
         if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
@@ -2706,6 +2753,17 @@ static size_t open_array(const char *text, size_t size)
     return name < open ? name : size;
 }
 
+/* Whether a number as long as a word ends at END: an address, behind which words follow. */
+static bool is_word_before(const char *text, size_t end)
+{
+    enum { LEAST = 8 };
+    size_t from = end;
+
+    while (from > 0 && hex_of(text[from - 1]) >= 0)
+        from--;
+    return end - from >= LEAST && (from == 0 || !text_is_of_a_word(text[from - 1]) || text[from - 1] == 'x');
+}
+
 /* Where the numbers at a line's end begin, which go on with an array or end it: "0x80001234,", "12, 13],"; or SIZE. */
 static size_t more_of_array(const char *text, size_t size)
 {
@@ -2716,6 +2774,8 @@ static size_t more_of_array(const char *text, size_t size)
     end -= end > 0 && text[end - 1] == ']';
     for (from = end; from > 0 && is_one_of(text[from - 1], "0123456789abcdefx_, ");)
         from--;
+    if (from > 0 && text[from - 1] == ':' && is_word_before(text, from - 1))
+        return size;
     for (at = from; at < end && text[at] == ' ';)
         at++;
     return (at == end && end == size) || (at > 0 && text_is_of_a_word(text[at - 1])) ? size : at;

@@ -546,7 +546,7 @@ def other_shape(s, line):
 def fill(s, lines):
     """The lines of a log, with the numbers of the program."""
     values = {**s.values, **{name: address(s, name, 8) for name in CHAIN[1:]}, "leaf": s.pc, "pc": s.pc, "sp": s.sp,
-              "base": s.base}
+              "base": s.base, "below": s.sp - 32}
     values.update({"moved_" + name: values[name] + 0x5600000 for name in (*CHAIN, "pc", "base")})
     values.update({"ret_" + name: addr for name, addr in returns(s).items()})
     pushed_frame = [values.get(name, 0) for name in ("r0", "r1", "r2", "r3", "r12", "lr")] + [s.pc, 0x61000000]
