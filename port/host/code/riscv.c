@@ -535,8 +535,8 @@ static bool only_waits(uint32_t word)
 
     return word == 0x10400073 || word == 0x10500073 || word == 0x00d00073 || word == 0x01d00073 ||
            word == 0x18000073 || word == 0x18100073 ||
-           (rd(word) == ZERO && (which == 0x09 || which == 0x0b || which == 0x11 || which == 0x13 || which == 0x31 ||
-                                 which == 0x33));
+           (rd(word) == ZERO &&
+            (which == 0x09 || which == 0x0b || which == 0x11 || which == 0x13 || which == 0x31 || which == 0x33));
 }
 
 static void system(struct code_fact *fact, const struct code_text *text, const struct instruction *i)

@@ -247,7 +247,8 @@ static bool is_replaced(const struct decoder *d, const operand_t *operand)
         return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
                d->insn.meta.category == ZYDIS_CATEGORY_LOGICAL || d->insn.meta.category == ZYDIS_CATEGORY_POP ||
                d->insn.meta.category == ZYDIS_CATEGORY_SETCC ||
-               (d->insn.meta.category == ZYDIS_CATEGORY_X87_ALU && !(operand->actions & ZYDIS_OPERAND_ACTION_READ)) ||
+               (d->insn.meta.category == ZYDIS_CATEGORY_X87_ALU &&
+                !(operand->actions & ZYDIS_OPERAND_ACTION_READ)) ||
                is_string(d);
     }
 }

@@ -1582,6 +1582,27 @@ static void add_row(struct scan *s, uint64_t addr, const struct number *list, un
     }
 }
 
+/* "ADDRESS: 0x0b 0x00 ..." or "ADDRESS: 0x000b 0x0010 ...", as debuggers print bytes and numbers of 16 bits: eight or
+ * sixteen in a line, all with as many digits. */
+static bool take_parts(struct scan *s, const struct number *list, unsigned num)
+{
+    enum { MOST_BYTES = 32 };
+    const unsigned parts = num - 1, size = num > 1 ? list[1].digits / 2 : 0;
+    uint8_t bytes[MOST_BYTES];
+    unsigned i;
+
+    if ((parts != 8 && parts != 16) || (size != 1 && size != 2))
+        return false;
+    for (i = 0; i < parts; i++) {
+        if (!list[1 + i].prefixed || list[1 + i].digits != 2 * size)
+            return false;
+        store_number(bytes + size * i, size, s->d->big, list[1 + i].value);
+    }
+    s->d->are_numbers = true;
+    add_bytes(s->d, list[0].value, bytes, size * parts);
+    return true;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
@@ -1601,7 +1622,7 @@ static bool take_word_line(struct scan *s)
         s->d->top_sp = true;
     }
     near = is_near_sp(s->d, list[0].value);
-    if ((near || behind) && take_byte_line(s, &list[0]))
+    if ((near || behind) && (take_byte_line(s, &list[0]) || take_parts(s, list, num)))
         return true;
     marked = (behind || said) && (s->d->begun || s->d->registers > 2 || near);
     if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))

@@ -586,6 +586,11 @@ def fill(s, lines):
                           for n in range(0, 16, 2)]
                 yield form.format(a=s.sp + at, o=at) + " ".join(half.hex() for half in halves) + (
                     "" if "bare" in kind else "  " + as_text(row))
+        elif line.startswith("@parts "):
+            size = int(line[7:])
+            parts = struct.unpack("<%d%s" % (len(s.memory) // size, "BH"[size - 1]), s.memory)
+            for at in range(0, len(parts), 8):
+                yield "0x%x:" % (s.sp + size * at) + "".join("\t0x%0*x" % (2 * size, part) for part in parts[at:at + 8])
         elif line == "@python":
             yield str({**{name: s.values[name] for name in ("pc", "lr", "sp", "r7")},
                        "stack": [word for _, word in s.words()]})
