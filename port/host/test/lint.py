@@ -363,6 +363,7 @@ def test_planted():
     for cpu in LOADS:
         test("%s FP loaded back from its slot" % cpu, loaded_back, cpu)
     for cpu in GCC:
+        test("%s rows that the code alone says" % cpu, found_by_code, cpu)
         test("%s a register that only a leaf function needs" % cpu, unsafe_leaf, cpu)
     test("aarch64 wrong by code: clang -Oz", wrong_by_code, "aarch64",
          ["clang-16", "--target=aarch64-linux-gnu", "-Oz", "-fno-integrated-as"],
@@ -720,6 +721,19 @@ def no_cfi(cpu, objects):
     objcopy(cpu, "-R", ".eh_frame", image)
     result, found = faults(image)
     must(found == [] and findings(result, "note").count(("no-cfi", "")) == 1, str(findings(result, "note")))
+
+
+def found_by_code(cpu):
+    """What sfu-gen --find has made of an image without CFI passes, because the code says all of it; not if a row says
+    something else."""
+    image = link_kept(cpu, cpu + "-found", bare(cpu), SPACE.replace("4096", "16384"))
+    objcopy(cpu, "-R", ".eh_frame", image)
+    gen("-q", "--find", "--fp=auto", image)
+    must("no-cfi" not in str(faults(image)[0]["findings"]), str(faults(image)[0]["findings"]))
+    kept = Kept(image)
+    plant_word(kept.table, 0)
+    broken = kept.save(image + ".broken")
+    must(findings(faults(broken)[0], "note").count(("no-cfi", "")) == 1, str(faults(broken)[0]["findings"]))
 
 
 def mixed_objects(cpu, objects):
