@@ -202,17 +202,6 @@ static void forget_other_name(struct code_state *state, const struct code_value 
         drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
 
-/* SIZE bytes at the CFA + K have another value. x86: if the return address was among them, that is gone, even if nobody
- * knew any more that it was there. */
-static void lose_return(const struct code_cpu *cpu, struct code_state *state, int64_t k, int64_t size)
-{
-    const int64_t at = cpu->ra_at_entry;
-
-    if (!cpu->link && state->caller == CALLER_KNOWN && k < at + cpu->word && at < k + size &&
-        state_find_slot(state, BASE_CFA, at) == NULL && state->num < CODE_SLOTS)
-        state->slot[state->num++] = (struct code_slot){gone, at, BASE_CFA};
-}
-
 void state_store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                  const struct code_value *value)
 {
@@ -234,8 +223,6 @@ void state_store(const struct code_cpu *cpu, struct code_state *state, const str
     write_slots(cpu, state, at->base, at->k + offset, cpu->word, true);
     if (is_useful(state, at, value) || is_saved_mode(state, value) || (value == &gone && state->num < CODE_SLOTS))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
-    if (own == NULL && at->base == BASE_CFA)
-        lose_return(cpu, state, at->k + offset, cpu->word);
 }
 
 struct code_value state_load(const struct code_state *state, const struct code_value *at, int64_t offset)
@@ -991,6 +978,17 @@ static int64_t times_of(const struct code_state *state, const struct code_op *op
     if (count->base != BASE_NUMBER)
         return -1;
     return count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
+}
+
+/* SIZE bytes at the CFA + K have another value. x86: if the return address was among them, that is gone, even if nobody
+ * knew any more that it was there. */
+static void lose_return(const struct code_cpu *cpu, struct code_state *state, int64_t k, int64_t size)
+{
+    const int64_t at = cpu->ra_at_entry;
+
+    if (!cpu->link && state->caller == CALLER_KNOWN && k < at + cpu->word && at < k + size &&
+        state_find_slot(state, BASE_CFA, at) == NULL && state->num < CODE_SLOTS)
+        state->slot[state->num++] = (struct code_slot){gone, at, BASE_CFA};
 }
 
 /* Memory at AT becomes unknown, as OP says. Of a repeated instruction whose direction is not known, both are taken: it

@@ -194,11 +194,9 @@ LOST_WORD = {
 # says. What writes what was there already keeps it, as a barrier does.
 LOST_BY = {"x86_64": ("movq $_start, (%rsp)", "xorq %r11, (%rsp)", "notq (%rsp)", "xchg %rax, (%rsp)\nmov %rdx, %rax",
                       "movups %xmm0, -8(%rsp)", "movl $5, 4(%rsp)", "movq %xmm0, (%rsp)", "movb %al, 7(%rsp)",
-                      "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)", "incq (%rsp)\nmov %rax, (%rsp)",
-                      "incq (%rsp)\nmov %rax, -4(%rsp)"),
+                      "andq $-16, (%rsp)", "mov %rsp, %rdx\nmovnti %rax, (%rdx)"),
            "i386": ("movl $_start, (%esp)", "xorl %eax, (%esp)", "negl %eax\nnotl (%esp)",
-                    "xchg %eax, (%esp)\nxor %eax, %eax", "movw $5, 2(%esp)", "orl $1, (%esp)",
-                    "incl (%esp)\nmov %eax, (%esp)")}
+                    "xchg %eax, (%esp)\nxor %eax, %eax", "movw $5, 2(%esp)", "orl $1, (%esp)")}
 KEPT_BY = {"x86_64": ("lock orq $0, (%rsp)", "lock addl $0, (%rsp)", "xorb $0, 7(%rsp)", "andq $-1, (%rsp)",
                       "subq $0, (%rsp)", "addq $5, (%rsp)", "incq (%rsp)", "cmpxchg %rcx, (%rsp)",
                       "movq $_start, -8(%rsp)", "rep stosb"),
