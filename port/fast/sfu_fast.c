@@ -108,6 +108,7 @@ enum {
     WAY_BITS = 3, WAYS = 1 << WAY_BITS, /* saying names each */
     REGION_BITS = 5, /* of a tag, */
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
+    FOLDED = 11, /* bits of a PC; at most PC_BITS */
     MIN_ENTRIES = 256,
     TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
     MOVING_BITS = 4, /* one trace of 2^4 moves entries to where they are tried first */
@@ -580,10 +581,13 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
  * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set. The
  * odd number is 2^n times the golden ratio's fraction, whose multiples are spread evenly, so that call sites at equal
- * distances are, too. The product's lower PC_BITS bits follow from the same bits of the place, since carries move
- * upwards only. And what an odd number has multiplied can be undone. So set and tag together tell the PC. In each
- * region but the first, a number of its own is added to the product, so that code that is laid out alike in two regions
- * does not take the same places. Nothing is added in the first, where most code is: the CPU would wait for it.
+ * distances are, too. But the products of some distances are so small that a thousand call sites at such a distance
+ * would share a part of the sets: so the lowest FOLDED bits of the PC are folded into the upper bits of the product by
+ * exclusive or. The product's lower PC_BITS bits follow from the same bits of the place, since carries move upwards
+ * only. And what an odd number has multiplied can be undone, and so can what is folded in, as the tag has it. So set
+ * and tag together tell the PC. In each region but the first, a number of its own is added to the product, so that code
+ * that is laid out alike in two regions does not take the same places. Nothing is added in the first, where most code
+ * is: the CPU would wait for it.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -720,6 +724,12 @@ INLINE uint64_t unmixed(uint64_t product, uint64_t odd)
     return product * inverse(odd);
 }
 
+/* What is folded into the product of a PC that ends in the bits of LOW. */
+INLINE uint64_t fold(uint64_t low)
+{
+    return low << (64 - FOLDED);
+}
+
 /* The lookup PC that ENTRY, at PLACE, is for: of its product, PLACE has the set, and the tag tells what is below. */
 INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
 {
@@ -727,8 +737,8 @@ INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entr
     const uint64_t odd = multiplier(fast->shift), below_set = ((uint64_t)1 << (fast->shift + WAY_BITS)) - 1;
     const uint64_t region = fast->regions[entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)];
     const uint64_t turn = turn_of(region, fast->regions[fast->met[0]]);
-    const uint64_t below = (mixed(entry >> (SAYS_BITS + REGION_BITS), odd) << above) + turn;
-    const uint64_t product = (place << fast->shift & ~below_set) | (below & below_set);
+    const uint64_t low = entry >> (SAYS_BITS + REGION_BITS), below = (mixed(low, odd) << above) + turn;
+    const uint64_t product = (((place << fast->shift) ^ fold(low)) & ~below_set) | (below & below_set);
     const uint64_t behind = unmixed((product - turn) >> above, odd);
 
     return region - 1 + ((behind - 1) & (fast->reach - 1));
@@ -914,7 +924,7 @@ OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t pc)
  * in the lowest bits of their number. */
 INLINE uint64_t place_of(uint64_t behind, uint64_t mix, uint64_t turn, unsigned shift)
 {
-    return (mixed(behind, mix) + turn) >> shift;
+    return ((mixed(behind, mix) + turn) ^ fold(behind)) >> shift;
 }
 
 /* An entry for the PC in front of BEHIND, which is in REGION, less what it says. */

@@ -137,7 +137,7 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
 
 /* Gives FAST the BYTES at MEMORY as a cache, or takes its cache away if BYTES is 0. No other walker may share that
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
- * traces meet: 8 KiB for 1,000, 16 KiB for 2,048; at some regular distances, call sites need twice as much. With less,
+ * traces meet: 8 KiB for 1,000, 16 KiB for 2,048; at a few regular distances, call sites need twice as much. With less,
  * a trace that seldom finds its PCs in the cache stops using it: such a trace takes up to a fifth longer than one
  * without a cache. The cache covers code in at most SFU_FAST_REGIONS regions of the address space, the first ones that
  * traces meet. Each region is 2^10 times as large as the cache: 8 MiB for 8 KiB. A trace that changes between two of

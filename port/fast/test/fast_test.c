@@ -996,12 +996,25 @@ static void test_records(void *argument)
     compare_records(2048);
 }
 
-/* Modules that are laid out alike, at any distance that loaders and linkers use: 8 bytes for a call site are enough, as
- * sfu_fast.h says. Each set of 8 entries has 3.1 sites on average; by the law of rare events (Poisson) 0.2 of 100 find
- * their set full. A bound of 5 is left to what is not chance in code. */
-static void compare_modules(uint64_t distance)
+/* MODULES modules at a DISTANCE, with SITES call sites each that are APART bytes apart. */
+struct layout {
+    unsigned modules, sites, apart;
+    uint64_t distance;
+};
+
+/* Where call site I is, from the first one. */
+static uint64_t site_of(const struct layout *layout, unsigned i)
 {
-    enum { MODULES = 10, SITES = 40, APART = 64, BYTES = 4096, ENTRIES = BYTES / 4, EMPTY_ENTRY = 4095 };
+    return i / layout->sites * layout->distance + (uint64_t)(i % layout->sites) * layout->apart;
+}
+
+/* 8 bytes for a call site are enough, as sfu_fast.h says: all but 5 of 100 are in the cache. In a layout by chance,
+ * each set of 8 entries has 3.9 of 500 sites on average; by the law of rare events (Poisson) 0.7 of 100 find their set
+ * full. */
+static void compare_layout(const struct layout *layout)
+{
+    enum { BYTES = 4096, ENTRIES = BYTES / 4, EMPTY_ENTRY = 4095 };
+    const unsigned sites = layout->modules * layout->sites;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
@@ -1011,8 +1024,8 @@ static void compare_modules(uint64_t distance)
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
     build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
-    for (unsigned i = 0; i < MODULES * SITES; i++) {
-        build_fde(&tables[0].build, CODE + (int64_t)(i / SITES * distance + i % SITES * APART), 32, ADDR1);
+    for (unsigned i = 0; i < sites; i++) {
+        build_fde(&tables[0].build, CODE + (int64_t)site_of(layout, i), 32, ADDR1);
         ordinary_row(&tables[0].build, 0, WORD1, 32);
     }
     build_end(&tables[0].build);
@@ -1025,20 +1038,18 @@ static void compare_modules(uint64_t distance)
     memset(s, 0, sizeof *s);
     s->top.sp = STACK + 1024;
     s->top.pc_kind = SFU_PC_EXACT;
-    for (unsigned i = 0; i < 3 * MODULES * SITES; i++) {
-        const uint64_t site = i % (MODULES * SITES);
-
-        s->top.pc = 0x555555600000 + (uint64_t)CODE + site / SITES * distance + site % SITES * APART + 12;
+    for (unsigned i = 0; i < 3 * sites; i++) {
+        s->top.pc = 0x555555600000 + (uint64_t)CODE + site_of(layout, i % sites) + 12;
         want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
         assert_true(same(&fast, &target, s, 0, 2, &want, &by_core));
         assert_int_equal(want.count, 2);
     }
     for (unsigned i = 0; i < ENTRIES; i++)
         used += fast.cache[i] % (EMPTY_ENTRY + 1) != EMPTY_ENTRY;
-    if (used < MODULES * SITES * 19 / 20)
-        printf("# at a distance of %llu bytes %u of %d sites are in the cache\n", (unsigned long long)distance,
-               used, MODULES * SITES);
-    assert_true(used >= MODULES * SITES * 19 / 20);
+    if (used < sites * 19 / 20)
+        printf("# of %u sites, %u bytes apart in modules at a distance of %llu, %u are in the cache\n", sites,
+               layout->apart, (unsigned long long)layout->distance, used);
+    assert_true(used >= sites * 19 / 20);
 }
 
 /* ---- Frames of many sizes ---- */
@@ -1222,9 +1233,20 @@ static void test_capacities(void *argument)
 {
     (void)argument;
     for (uint64_t distance = 4096; distance <= UINT64_C(1) << 30; distance *= 2) {
-        compare_modules(distance);
-        compare_modules(distance + 4096);
+        compare_layout(&(struct layout){10, 40, 64, distance});
+        compare_layout(&(struct layout){10, 40, 64, distance + 4096});
     }
+}
+
+/* Functions of one size, each with one call site: such distances have products near a whole number of rounds of the
+ * cache, or of halves, thirds and so on. */
+static void test_distances(void *argument)
+{
+    static const unsigned apart[] = {68, 76, 152, 228, 304, 456, 468, 608, 780, 908, 972};
+
+    (void)argument;
+    for (unsigned i = 0; i < sizeof apart / sizeof *apart; i++)
+        compare_layout(&(struct layout){1, 500, apart[i], 0});
 }
 
 /* Outermost is what lies in target.final. */
@@ -1914,7 +1936,7 @@ enum {
     MOVED_APART = 64,
     MOVED_BYTES = 1024,
     MOVED_ENTRIES = MOVED_BYTES / 4,
-    MOVED_TRACES = 256
+    MOVED_TRACES = 512
 };
 
 static struct sfu_target moved_target;
@@ -2043,6 +2065,7 @@ static struct {
     {"where regions of code meet", test_regions, {0}},
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
+    {"functions of one size share the cache", test_distances, {0}},
     {"frames of many sizes", test_sizes, {0}},
     {"the PC behind a region", test_behind_region, {0}},
     {"another trace meets the first region", test_first_region, {0}},
