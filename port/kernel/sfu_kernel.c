@@ -592,7 +592,7 @@ void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
 /* Says what to do about a trace that ends at SP, if no stack is known there. A fault in it is one while printing. */
 static void say_stack(struct sfu_kernel *k, sfu_addr sp)
 {
-    struct sfu_stack stack;
+    struct sfu_stack stack = {NULL, 0, 0};
 
     k->panic.busy = 1;
     if (!find_stack(k, sp, &stack)) {
