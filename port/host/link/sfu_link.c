@@ -431,8 +431,7 @@ static void read_needs(struct image *image, struct needs *needs)
         return;
     if (job.has_target && image->header.e_machine != job.target.machine)
         FAIL("%s: the image names another CPU than its code is for: leave --oformat or OUTPUT_FORMAT out, and "
-             "convert "
-             "the image behind that (objcopy -O elf32-i386)",
+             "convert the linked image (objcopy -O elf32-i386)",
              job.command.output);
     fill_memory(image, &needs->memory);
     if (!options.no_names)
