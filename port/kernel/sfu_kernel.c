@@ -592,8 +592,9 @@ void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
 /* Says what to do about a trace that ends at SP, if no stack is known there. A fault in it is one while printing. */
 static void say_stack(struct sfu_kernel *k, sfu_addr sp)
 {
-    struct sfu_stack stack = {NULL, 0, 0};
+    struct sfu_stack stack;
 
+    clear(&stack, sizeof stack);
     k->panic.busy = 1;
     if (!find_stack(k, sp, &stack)) {
         sfu_print_number(&k->panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
