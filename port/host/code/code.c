@@ -605,11 +605,9 @@ static void take_popped(const struct run *r, struct code_state *state, const str
         state_move_sp(cpu, state);
 }
 
-/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. Of a higher n than arguments have callers learn only
- * when it has been run, and are run again; but other bytes look like that in most units. */
+/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
 static bool may_take(const struct code *code, struct code_unit *unit)
 {
-    enum { MOST_HIGH = 3 };
     const uint64_t size = unit->end - unit->start;
     const uint8_t *bytes;
     uint64_t i;
@@ -618,8 +616,7 @@ static bool may_take(const struct code *code, struct code_unit *unit)
         return unit->takes == TAKES_PERHAPS;
     bytes = image_instructions(code->image, unit->start, size);
     for (i = 0; bytes != NULL && i + 2 < size; i++)
-        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && bytes[i + 2] <= MOST_HIGH &&
-            (bytes[i + 1] | bytes[i + 2]) != 0)
+        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
             break;
     unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
     return unit->takes == TAKES_PERHAPS;

@@ -1653,6 +1653,8 @@ POPPING_AGAIN = {
     "one another, and one of them takes nothing": """push %rbx\ntest %eax, %eax\nje 1f\npush $1\ncall g => r7+24
         add $8, %rsp => r7+24\n1: pop %rbx => r7+16\nret $8 => r7+8\n.cfi_endproc\n.type g, %function
         g: .cfi_startproc\npush %rbx\npush $1\ncall f => r7+24\nnop => r7+16\npop %rbx => r7+16\nret => r7+8""",
+    "itself, with a structure of 4096 bytes": """push %rbx\ntest %eax, %eax\nje 1f => r7+16\nsub $4096, %rsp => r7+16
+        call f => r7+4112\nnop => r7+16\n1: pop %rbx => r7+16\nret $4096 => r7+8""",
 }
 POPPING_FOR_EVER = """push %rbx\npush $1\ncall g => r7+24\nnop => none\npop %rbx => none\nret $8 => none
     .type g, %function\ng: push %rbx\npush $1\ncall f => r7+24\nnop => none\npop %rbx => none\nret $8 => none"""
@@ -1712,7 +1714,7 @@ def popping_again(cpu, text, is_alone):
     text = re.sub(r"=> r7\+(\d+)", r"=> r7+\1 [cfa-8] r6+0", text)
     if cpu == "i386":
         text = re.sub(r"r7\+(\d+) \[cfa-8\] r6", lambda m: "r4+%d [cfa-4] r5" % (int(m[1]) // 2), of_bits(cpu, text))
-        text = text.replace("ret $8", "ret $4").replace("add $8", "add $4")
+        text = text.replace("ret $8", "ret $4").replace("add $8", "add $4").replace("$4096", "$2048")
     if is_alone:
         alone(cpu, re.sub(r"\.cfi_(endproc|startproc)", "", text))
     else:
