@@ -298,8 +298,11 @@ static void hint(uint32_t word, struct code_fact *fact)
 /* dc zva, gva, gzva: a block around the address, of 64 bytes on most CPUs, and of up to 2,048. */
 static void zero_block(uint32_t word, struct code_fact *fact)
 {
-    if (rd(word) != SP)
-        code_write(fact, rd(word), -63, 127);
+    if (rd(word) != SP) {
+        code_write(fact, rd(word), -63, 63);
+        code_overwrite(fact, rd(word), 0, 1);
+        code_write(fact, rd(word), 1, 63);
+    }
     code_write(fact, ANYWHERE, 0, 64);
 }
 
@@ -451,29 +454,53 @@ static bool is_block(uint32_t word)
     return (word & 0xffe0fc00) == 0xf8209000 || (word & 0xffe0ec00) == 0xf820a000;
 }
 
-/* An access at Rn + INDEX, of REG if it is a whole register of the general ones, else CODE_NONE. INDEX may be shifted
- * by SHIFT. One of 32 bits is not followed. */
+/* CODE_TARGET becomes INDEX of WORD, as it is extended, and shifted by SHIFT. */
+static void extend(struct code_fact *fact, uint32_t word, uint8_t index, unsigned shift)
+{
+    const unsigned how = field(word, 13, 3);
+
+    if (how == 2) /* uxtw */
+        code_add(fact, CODE_BITS, CODE_TARGET, CODE_NONE, index, UINT32_MAX);
+    else
+        code_add(fact, CODE_SET, CODE_TARGET, 0, index, 0);
+    if (how == 6) /* sxtw */
+        code_add(fact, CODE_WORD, CODE_TARGET, 0, 0, 0);
+    if (field(word, 12, 1) && shift != 0)
+        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, shift);
+}
+
+/* An access at Rn + INDEX, of REG if it is a whole register of the general ones, else CODE_NONE. INDEX may be extended
+ * and shifted by SHIFT. */
 static void access_at_sum(struct code_fact *fact, uint32_t word, bool loads, uint8_t reg, uint8_t index,
                           unsigned shift)
 {
-    const bool is_sum = field(word, 13, 2) == 3, is_shifted = field(word, 12, 1) != 0 && shift != 0;
+    const bool is_whole = field(word, 13, 2) == 3 && !(field(word, 12, 1) && shift != 0);
 
     if (reg == SP) /* zero */
         reg = CODE_NONE;
-    if (is_sum && is_shifted) {
-        code_add(fact, CODE_SET, CODE_TARGET, 0, index, 0);
-        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, shift);
-    }
-    if (is_sum)
-        code_add(fact, CODE_SUM, CODE_TARGET, is_shifted ? (uint8_t)CODE_TARGET : index, rn(word), 1);
+    if (!is_whole)
+        extend(fact, word, index, shift);
+    code_add(fact, CODE_SUM, CODE_TARGET, is_whole ? index : (uint8_t)CODE_TARGET, rn(word), 1);
     if (loads)
         code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
-    else if (reg != CODE_NONE && is_sum)
+    else if (reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, CODE_TARGET, 0);
     else
         code_overwrite(fact, CODE_TARGET, 0, 1u << shift);
-    if (is_sum)
-        code_forget(fact, CODE_TARGET);
+    code_forget(fact, CODE_TARGET);
+}
+
+/* swp and its like; ldadd and so on, and what compares first, leave perhaps what was there; ldraa and ldrab, which may
+ * write back. */
+static void changed_in_memory(uint32_t word, struct code_fact *fact)
+{
+    if ((word & 0x3f20fc00) == 0x38208000) /* swp, swpb, swph */
+        code_overwrite(fact, rn(word), 0, 1u << (word >> 30));
+    else
+        code_write(fact, rn(word), 0, is_block(word) ? 64 : 16);
+    replace(fact, rd(word));
+    if (field(word, 10, 1))
+        code_forget(fact, rn(word));
 }
 
 /* One register: at an unsigned offset, an offset of 9 bits, a register, or changed in memory. */
@@ -504,11 +531,8 @@ static void single(uint32_t word, struct code_fact *fact)
                           index == SP ? (uint8_t)CODE_ZERO : index, shift);
         return;
     }
-    if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */
-        code_write(fact, rn(word), 0, is_block(word) ? 64 : 16);
-        replace(fact, rd(word));
-        if (mode & 1)
-            code_forget(fact, rn(word));
+    if (other) {
+        changed_in_memory(word, fact);
         return;
     }
     if (scaled)
@@ -533,7 +557,7 @@ static void structures(uint32_t word, struct code_fact *fact)
     if (element)
         bytes = ((opcode & 2) + field(word, 21, 1) + 1) * (eight ? 8u : 1u << scale);
     if (!field(word, 22, 1))
-        code_write(fact, rn(word), 0, bytes);
+        code_overwrite(fact, rn(word), 0, bytes);
     if (field(word, 23, 1))
         code_forget(fact, rn(word));
 }
@@ -550,7 +574,7 @@ static void tags(uint32_t word, struct code_fact *fact)
     else if (mode == 0)
         code_write(fact, rn(word), 0, 16);
     else if (op & 1)
-        code_write(fact, rn(word), mode == 1 ? 0 : k, op == 3 ? 32 : 16);
+        code_overwrite(fact, rn(word), mode == 1 ? 0 : k, op == 3 ? 32 : 16);
     update(fact, word, mode, k, false);
 }
 
@@ -573,8 +597,10 @@ static void rare(uint32_t word, struct code_fact *fact)
 
     if ((word & 0x3fe00c00) == 0x19000800) /* stilp, ldiapp: there, or in front of it */
         code_write(fact, rn(word), -16, 32);
-    else if ((word & 0x3fe08000) == 0x08808000) /* stlr, stlrb, stlrh */
+    else if ((word & 0x3fe00000) == 0x08800000) /* stlr, stllr, those of bytes and of halves */
         code_overwrite(fact, rn(word), 0, 1u << (word >> 30));
+    else if ((word & 0x3fe00c00) == 0x19000000) /* stlur, stlurb, stlurh */
+        code_overwrite(fact, rn(word), offset_of(word, 12, 9), 1u << (word >> 30));
     else
         code_write(fact, rn(word), ordered || field(word, 21, 1) ? 0 : offset_of(word, 12, 9), 16);
     if (!is_vector)

@@ -598,8 +598,14 @@ static void access_two(struct code_fact *fact, const struct instruction *i, uint
     if (a->by_index && a->loads) {
         code_replace(fact, rt);
         code_replace(fact, other);
+    } else if (is_at_sum(a)) {
+        add_index(fact, a);
+        code_overwrite(fact, CODE_TARGET, 0, 8);
+        code_forget(fact, CODE_TARGET);
     } else if (a->by_index) {
         code_write(fact, a->post ? a->rn : (uint8_t)ANYWHERE, 0, 8);
+        if (a->post)
+            code_replace_bytes(fact);
     } else if (a->loads && rt == a->rn) {
         access_one(fact, i, other, &second);
         access_one(fact, i, rt, &first);
@@ -689,7 +695,7 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
 /* NEON's loads and stores of structures: A32's 1111 0100, T32's 1111 1001. */
 static void access_vectors(struct code_fact *fact, uint32_t word)
 {
-    static const uint8_t registers[] = {4, 4, 4, 4, 3, 3, 3, 1, 2, 2, 2, 4, 4, 4, 4, 4}; /* at most, of 8 bytes */
+    static const uint8_t registers[] = {4, 4, 4, 4, 3, 3, 3, 1, 2, 2, 2, 4, 4, 4, 4, 4}; /* of 8 bytes */
     const uint8_t rn = reg_at(word, 16), rm = reg_at(word, 0);
     const uint32_t kind = field(word, 8, 4), one = (1u << (kind >> 2)) * ((kind & 3) + 1);
     const uint32_t bytes = field(word, 23, 1) ? one : 8u * registers[kind];
@@ -699,7 +705,7 @@ static void access_vectors(struct code_fact *fact, uint32_t word)
         return;
     }
     if (!field(word, 21, 1))
-        code_write(fact, rn, 0, bytes);
+        code_overwrite(fact, rn, 0, bytes);
     if (rm != PC)
         code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);
 }
@@ -1242,7 +1248,9 @@ static void access_pair(struct code_fact *fact, const struct instruction *i)
             code_replace(fact, other);
         if (!loads && kind != 8 && kind != 9 && kind != 10)
             code_forget(fact, reg_at(word, 0));
-        if (!loads)
+        if (!loads && kind >= 8 && kind <= 10) /* stlb, stlh, stl */
+            code_overwrite(fact, rn, 0, 1u << (kind - 8));
+        else if (!loads)
             code_write(fact, rn, 0, 8);
     }
     if (loads && rt == PC && fact->flow == CODE_NEXT)
@@ -1403,7 +1411,11 @@ static void multiply(struct code_fact *fact, uint32_t word)
         if (loads && two)
             code_forget(fact, low | 1);
     }
-    if (!loads || !field(word, 23, 1))
+    if (!field(word, 23, 1)) /* swp, swpb */
+        code_overwrite(fact, high, 0, field(word, 22, 1) ? 1 : 4);
+    else if (!loads && !two && field(word, 8, 4) == 12) /* stl, stlb, stlh */
+        code_overwrite(fact, high, 0, !field(word, 22, 1) ? 4 : field(word, 21, 1) ? 2 : 1);
+    else if (!loads)
         code_write(fact, high, 0, 8);
 }
 

@@ -478,7 +478,9 @@ static void atomic(struct code_fact *fact, const struct instruction *i)
     replace(fact, rd(i->word));
     if (field(i->word, 27, 5) == 5)
         forget(fact, rd(i->word) | 1u);
-    if (field(i->word, 27, 5) != 2)
+    if (field(i->word, 27, 5) == 1) /* amoswap */
+        code_overwrite(fact, read(rs1(i->word)), 0, 1u << field(i->word, 12, 3));
+    else if (field(i->word, 27, 5) != 2)
         code_write(fact, read(rs1(i->word)), 0, 16);
 }
 
@@ -645,7 +647,8 @@ static void decode_rest(struct code_fact *fact, const struct instruction *i)
     case MISC_MEM: /* fence; cbo.zero */
         if (function == 2 && i->word >> 20 == 4) {
             code_write(fact, read(rs1(i->word)), -64, 64);
-            code_write(fact, read(rs1(i->word)), 0, 64);
+            code_overwrite(fact, read(rs1(i->word)), 0, 1);
+            code_write(fact, read(rs1(i->word)), 1, 63);
         } else if (function > 2) {
             forget_all(fact);
         }

@@ -679,10 +679,31 @@ static void forget_all(struct code_fact *fact)
     code_add(fact, CODE_FORGET, R0, F7 + 8, 0, 0);
 }
 
-/* Whether what P writes does not depend on what was there, and is always as much: st, mvi, mvghi, stm and so on. */
+/* Whether P is xc of a field with itself, which gcc makes zero so: not pieces of 256 bytes, nor of 255, as state.c says
+ * of copies. */
+static bool is_clear(const uint8_t *p)
+{
+    return p[0] == 0xd7 && p[1] + 1 < UINT8_MAX && memcmp(p + 2, p + 4, 2) == 0;
+}
+
+/* Whether P stores those bytes of a register that its mask says: stcm, stcmh, stcmy. */
+static bool is_masked(const uint8_t *p)
+{
+    return p[0] == 0xbe || (p[0] == 0xeb && (p[5] == 0x2c || p[5] == 0x2d));
+}
+
+/* How many bits of the low half of BYTE are not set. */
+static unsigned zeros(uint8_t byte)
+{
+    return 4 - (byte & 1u) - (byte >> 1 & 1u) - (byte >> 2 & 1u) - (byte >> 3 & 1u);
+}
+
+/* Whether what P writes does not depend on what was there, and is always as much: st, mvi, mvghi, stm, stck and so on;
+ * stfle stores as many as the CPU has. */
 static bool is_store(const uint8_t *p, const struct facts *f)
 {
-    return (f->writes & (INDEXED | STORE_MANY)) || p[0] == 0x92 || (p[0] == 0xeb && p[5] == 0x52) ||
+    return (f->writes & (INDEXED | STORE_MANY)) || p[0] == 0x92 || (p[0] == 0xb2 && f->bytes != MANY) ||
+           is_clear(p) || (is_masked(p) && low(p[1]) != 0) || (p[0] == 0xeb && p[5] == 0x52) ||
            (p[0] == 0xe5 && p[1] >= 0x44 && p[1] <= 0x4c);
 }
 
@@ -710,6 +731,8 @@ static void write_memory(struct code_fact *fact, const uint8_t *p, const struct 
 
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
+    else if (is_masked(p))
+        bytes -= zeros(p[1]);
     if (by_index)
         load_address(fact, CODE_TARGET, p, k);
     code_write(fact, by_index ? (uint8_t)CODE_TARGET : based(high(p[2])), by_index ? 0 : k, bytes);

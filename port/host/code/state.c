@@ -117,7 +117,8 @@ static bool is_own_word(const struct code_cpu *cpu, const struct code_slot *slot
             (value->k == 0 && (value->base == BASE_RETURN || value->base == BASE_ENTRY + cpu->fp)));
 }
 
-/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. REPLACED: those get another value. */
+/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. REPLACED: those get another value. What is lost
+ * already stays so: what is perhaps written there is not what was lost. */
 static void write_slots(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k, int64_t size,
                         bool replaced)
 {
@@ -127,7 +128,7 @@ static void write_slots(const struct code_cpu *cpu, struct code_state *state, ui
         struct code_slot *slot = &state->slot[i];
         const bool hit = slot->base == base && slot->k < k + size && k < slot->k + cpu->word;
 
-        if (hit && !(replaced && is_own_word(cpu, slot))) {
+        if (hit && !code_is_gone(&slot->value) && !(replaced && is_own_word(cpu, slot))) {
             state_drop_slot(state, slot);
             continue;
         }

@@ -227,14 +227,16 @@ static bool keeps_value(const struct decoder *d)
 }
 
 /* Whether what OPERAND, in memory, has behind the instruction has nothing to do with what it had. What a number is
- * added to has, as an address that is to be returned to behind data; and more than a register is perhaps not written as
- * a whole. A string instruction with a prefix writes nothing only if its count, which code_repeat has, is 0. */
+ * added to has, as an address that is to be returned to behind data; a mask chooses what is written; and more than a
+ * register is perhaps not written as a whole. A string instruction with a prefix writes nothing only if its count,
+ * which code_repeat has, is 0. */
 static bool is_replaced(const struct decoder *d, const operand_t *operand)
 {
     enum { MOST = 512 };
+    const ZydisRegister mask = d->insn.avx.mask.reg; /* K0: none */
 
     if (!(is_string(d) ? is_written(operand) : operand->actions & ZYDIS_OPERAND_ACTION_WRITE) ||
-        operand->size == 0 || operand->size > MOST || d->insn.avx.mask.reg != ZYDIS_REGISTER_NONE)
+        operand->size == 0 || operand->size > MOST || (mask != ZYDIS_REGISTER_NONE && mask != ZYDIS_REGISTER_K0))
         return false;
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_ADD:
@@ -242,13 +244,20 @@ static bool is_replaced(const struct decoder *d, const operand_t *operand)
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC:
     case ZYDIS_MNEMONIC_XADD:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+    case ZYDIS_MNEMONIC_VMREAD:
         return false;
     default:
-        return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
-               d->insn.meta.category == ZYDIS_CATEGORY_LOGICAL || d->insn.meta.category == ZYDIS_CATEGORY_POP ||
-               d->insn.meta.category == ZYDIS_CATEGORY_SETCC ||
-               (d->insn.meta.category == ZYDIS_CATEGORY_X87_ALU &&
-                !(operand->actions & ZYDIS_OPERAND_ACTION_READ)) ||
+        return d->insn.meta.category == ZYDIS_CATEGORY_LOGICAL ||
+               d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
+               (operand->actions == ZYDIS_OPERAND_ACTION_WRITE &&
+                operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) ||
                is_string(d);
     }
 }

@@ -119,9 +119,10 @@ KEPT = {
 # call keeps the slot (glibc's _dl_runtime_resolve_vx).
 RESOLVE = {
     "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
-        st1 {v0.16b}, [sp], x1 => * * *\nsub sp, sp, x1 => * * *\nbl leaf => r31+32 [cfa-24] [cfa-32]\nudf #0""",
+        stxp w9, x2, x3, [sp]\nld1 {v0.16b}, [sp], x1 => * * *\nsub sp, sp, x1 => * * *
+        bl leaf => r31+32 [cfa-24] [cfa-32]\nudf #0""",
     "s390x": """stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320
-        mvcle %r2, %r4, 0\nxc 272(8, %r15), 272(%r15)\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0\nnopr\nj .""",
+        mvcle %r2, %r4, 0\nnc 272(8, %r15), 0(%r3)\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0\nnopr\nj .""",
 }
 # SP is kept in a register that a callee may change, and the one that is called does not (gcc's -fipa-ra). CFI is right
 # up to there, and does not follow SP behind it.
@@ -501,20 +502,72 @@ COPIES = {
 COPY_LOST_BY = {
     "x86_64": ("mov %rax, AT", "movq $0, AT", "mov $5, %ecx\nmov %rcx, AT", "mov %rsp, AT", "movb %al, AT",
                "sete AT", "fstps AT", "mov $1, %ecx\nmov %rax, (%rsp, %rcx, 8)",
-               "mov $9, %ecx\nmovb %al, (%rsp, %rcx)"),
+               "mov $9, %ecx\nmovb %al, (%rsp, %rcx)", "stmxcsr AT", "vstmxcsr AT", "xchg %eax, AT", "vmovd %xmm0, AT",
+               "movaps %xmm0, (%rsp)", "vmovups %ymm0, (%rsp)", "vmovdqu64 %zmm0, (%rsp)", "movhps %xmm0, AT",
+               "pextrq $1, %xmm0, AT", "vextracti128 $1, %ymm0, (%rsp)", "movntdq %xmm0, (%rsp)", "movdqu %xmm0, AT",
+               "mov %rsp, %rdi\nmov $2, %ecx\nrep stosq", "mov %rsp, %rdi\nmov $16, %ecx\nrep stosb",
+               "lea AT, %rdi\nstosq", "fnstcw AT", "movbe %rax, AT",
+               "movdiri %rax, AT", "mov %rax, AT\ncmpxchg %rcx, AT", "mov %rax, AT\naddq $5, AT"),
     "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT",
-             "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)"),
+             "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)",
+             "stmxcsr AT", "xchg %ax, AT", "movaps %xmm0, (%esp)", "mov %esp, %edi\nmov $2, %ecx\nrep stosl",
+             "mov %eax, AT\ncmpxchg %ecx, AT"),
     "aarch64": ("str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
                 "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]", "mov x9, #1\nstr x0, [sp, x9, lsl #3]",
                 "mov x9, #2\nstr w0, [sp, x9, lsl #2]", "mov x9, #0\nstr q0, [sp, x9, sxtx #4]", "stlr x0, [sp]",
                 "add x9, sp, #15\nstlrb w0, [x9]", ".arch armv8-a+sve\nstr z0, [sp]",
-                ".arch armv8.8-a+mops\nmov x9, sp\nmov x10, #32\nsetp [x9]!, x10!, x0"),
-    "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT"),
+                ".arch armv8.8-a+mops\nmov x9, sp\nmov x10, #32\nsetp [x9]!, x10!, x0",
+                "mov w9, #8\nstr x0, [sp, w9, uxtw]", "mov w9, #8\nstr x0, [sp, w9, sxtw]",
+                "mov w9, #1\nstr x0, [sp, w9, uxtw #3]", "mov w9, #2\nstr w0, [sp, w9, sxtw #2]",
+                "mov w9, #15\nstrb w0, [sp, w9, uxtw]", "add x10, sp, #16\nmov x9, #-1\nstr x0, [x10, w9, sxtw #3]",
+                ".arch armv8.1-a\nadd x9, sp, #8\nswp x0, x1, [x9]", ".arch armv8.1-a\nswp xzr, x1, [sp]",
+                ".arch armv8.1-a\nadd x9, sp, #12\nswpl w0, wzr, [x9]", ".arch armv8.1-a\nswpab w0, w1, [sp]",
+                "st1 {v0.2d}, [sp]",
+                "st2 {v0.s-v1.s}[1], [sp]", "add x9, sp, #8\nst1 {v0.d}[0], [x9]", "st4 {v0.8b-v3.8b}, [sp]",
+                ".arch armv8.5-a+memtag\nstzg x0, [sp]", "add x9, sp, #8\ndc zva, x9",
+                ".arch armv8.4-a\nstlur x0, [sp, #8]", ".arch armv8.1-a\nstllr x0, [sp]",
+                "str x0, AT\nadd x9, sp, #8\nstxr w1, x2, [x9]\nstxr w1, x2, [sp]"),
+    "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT",
+              "addi a1, sp, 24\namoswap.w a2, a0, (a1)", "addi a1, sp, 24\namoswap.w zero, a0, (a1)",
+              "addi a1, sp, 16\namoswap.w.aqrl a2, zero, (a1)",
+              ".option arch, +zicboz\naddi a1, sp, 24\ncbo.zero (a1)",
+              "STORE a0, AT\naddi a1, sp, 24\nsc.w a2, a0, (a1)\naddi a1, sp, 16\namoadd.w a2, a0, (a1)"),
     "s390x": ("stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
               "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)",
-              "lghi %r1, 8\nstg %r2, 264(%r1, %r15)", "lghi %r1, 272\nst %r2, 0(%r15, %r1)"),
+              "lghi %r1, 8\nstg %r2, 264(%r1, %r15)", "lghi %r1, 272\nst %r2, 0(%r15, %r1)",
+              "xc 248(32, %r15), 248(%r15)", "lgr %r1, %r15\nxc 248(32, %r1), 248(%r1)", "stcm %r2, 8, AT",
+              "stcm %r2, 7, AT", "stcmh %r2, 15, AT", "stck AT", "stckf AT", "stcke AT", "stfpc AT", "vst %v0, AT",
+              "vstm %v0, %v3, 240(%r15)", "stpq %r2, AT", "strvg %r2, AT", "cvd %r2, AT",
+              "stg %r2, AT\ncsg %r2, %r3, AT", "stg %r2, AT\nlaog %r2, %r3, AT", "stg %r2, AT\nagsi AT, 5"),
     "arm": ("str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}",
-            "mov r3, #1\nstr r0, [sp, r3, lsl #2]", "mov r3, #4\nstrh r0, [sp, r3]"),
+            "mov r3, #1\nstr r0, [sp, r3, lsl #2]", "mov r3, #4\nstrh r0, [sp, r3]", 
+            "add r3, sp, #4\nstm r3, {r0}", "add r3, sp, #8\nstmdb r3!, {r0, r1}",
+            "str r0, AT\nadd r3, sp, #4\nstrex r1, r2, [r3]\nstrex r1, r2, [sp]"),
+}
+# The same by what only this CPU has of those that share the code above.
+COPY_LOST_BY_ALONE = {
+    "arm": (".fpu neon\nvst1.8 {d0}, [sp]", ".fpu neon\nadd r3, sp, #4\nvst1.32 {d0[1]}, [r3]",
+            ".fpu neon\nvst4.8 {d0[0], d1[0], d2[0], d3[0]}, [sp]", "mov r3, #0\nstrd r0, r1, [sp, r3]",
+            ".arch armv8-a\nadd r3, sp, #4\nstl r0, [r3]", ".arch armv8-a\nadd r3, sp, #7\nstlb r0, [r3]",
+            ".arch armv8-a\nadd r3, sp, #6\nstlh r0, [r3]", ".arch armv5te\nmov r3, sp\nswp r0, r1, [r3]",
+            ".arch armv5te\nadd r3, sp, #7\nswpb r0, r1, [r3]")}
+# What writes elsewhere, or perhaps leaves what was there.
+COPY_KEPT_BY = {
+    "x86_64": ("vmaskmovps %xmm0, %xmm1, (%rsp)", "vmovdqu64 %zmm0, (%rsp){%k1}",
+               "mov %rsp, %rdi\nmaskmovdqu %xmm0, %xmm1",
+               "vpmaskmovq %xmm0, %xmm1, (%rsp)", "vpcompressq %xmm0, (%rsp){%k1}", "cmpxchg %rcx, AT",
+               "vpscatterqq %xmm0, (%rsp, %xmm1){%k1}", "mov %rsp, %rdi\nrep stosq", "xadd %rax, AT",
+               "vmread %rax, AT", "movaps %xmm0, -16(%rsp)"),
+    "i386": ("cmpxchg %ecx, AT", "xadd %eax, AT"),
+    "aarch64": (".arch armv8.1-a\ncas x0, x1, [sp]", ".arch armv8.1-a\nldadd x0, x1, [sp]", "stxr w1, x2, [sp]",
+                "str x0, [sp, w9, uxtw]", "add x10, sp, #16\nmov x9, #-1\nstr x0, [x10, w9, uxtw #3]",
+                "add x10, sp, #16\nst1 {v0.16b}, [x10]", "add x9, sp, #16\ndc zva, x9"),
+    "riscv": ("addi a1, sp, 24\nsc.w a2, a0, (a1)", "addi a1, sp, 16\namoadd.w a2, a0, (a1)",
+              "mv a1, sp\namoswap.w a2, a0, (a1)"),
+    "s390x": ("csg %r2, %r3, AT", "laog %r2, %r3, AT", "agsi AT, 5", "xc 248(32, %r15), 160(%r15)",
+              "nc 248(32, %r15), 248(%r15)",
+              "stocge %r2, AT", "stcm %r2, 0, AT", "stfle 264(%r15)", "xc 160(88, %r15), 160(%r15)"),
+    "arm": ("mov r3, sp\nstrex r1, r2, [r3]",),
 }
 # A word is put back: nothing is lost.
 PUT_BACK = {
@@ -2335,9 +2388,12 @@ def main():
                 name = "%s: SP is lost by %s; %s" % (cpu, lost, how.split("\n.cfi")[0])
                 test(name.replace("\n", "; "), stays_lost, cpu, kind, how, lost)
         test("%s: SP is given back" % cpu, given_back, cpu, kind)
-        for how in COPY_LOST_BY[cpu if cpu in COPIES else kind]:
+        for how in COPY_LOST_BY[cpu if cpu in COPIES else kind] + COPY_LOST_BY_ALONE.get(cpu, ()):
             test("%s: RA's or FP's last copy overwritten by %s" % (cpu, how.replace("\n", "; ")), copy_lost, cpu, kind,
                  how, "none")
+        for how in COPY_KEPT_BY[cpu if cpu in COPIES else kind]:
+            test("%s: RA's and FP's last copy kept by %s" % (cpu, how.replace("\n", "; ")), copy_lost, cpu, kind, how,
+                 PUT_BACK[cpu if cpu in COPIES else kind][1])
         test("%s: RA's or FP's last copy is put back" % cpu, copy_lost, cpu, kind,
              *PUT_BACK[cpu if cpu in COPIES else kind])
     for tables, keeps in ((OTHER_MODE, False), (SAME_MODE, True)):

@@ -679,7 +679,7 @@ FAULTS = {
         ("code_add(fact, CODE_SET, rn(word), 0, rn(word), k)", "(void)0"),
         ("replace(fact, rd(word));\\n        replace(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
         ("access(fact, word, loads, second, at + bytes, bytes)", "(void)second"),
-        ("if (mode & 1)\\n            code_forget(fact, rn(word));", ""),
+        ("if (field(word, 10, 1))\\n        code_forget(fact, rn(word));", ""),
         ("if (field(word, 23, 1))\\n        code_forget(fact, rn(word));", ""),
         ("[4] = 3, [6] = 3", "[4] = 2, [6] = 2"),
         ("[7] = 1, [8] = 2", "[7] = 2, [8] = 2"),
@@ -689,7 +689,7 @@ FAULTS = {
         ("(eight ? 8u : 1u << scale)", "(1u << scale)"),
         ("op == 3 ? 32 : 16", "16"),
         ("op == 3 ? 32 : 16", "32"),
-        ("else if (op & 1)\\n        code_write", "else\\n        code_write"),
+        ("else if (op & 1)\\n        code_overwrite", "else\\n        code_overwrite"),
         ("16 * offset_of(word, 12, 9)", "offset_of(word, 12, 9)"),
         ("code_write(fact, rd(word), 0, 1);", ";"),
         ("code_repeat(fact, rn(word));", ";"),
@@ -901,7 +901,7 @@ FAULTS = {
         "8, 4, NULL, 1, data_end", "4, 8, NULL, 1, data_end", "4, 4, NULL, 0, data_end", "4, 4, NULL, 1, NULL")],
     "arm": [("arm.c", a, b) for a, b in (
         ("(up == before ? 4 : 0)", "0"),
-        ("code_write(fact, rn, 0, bytes);", ";"),
+        ("code_overwrite(fact, rn, 0, bytes);", ";"),
         ("code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);", ";"),
         ("        code_forget(fact, a->rn);\n}", "        ;\n}"),
         ("code_replace(fact, high);\n        if (is_long)", "if (is_long)"),
@@ -1878,7 +1878,7 @@ JUDGED = {
                                                   ["r7+8", "[cfa-8]", "r6+0"])}
 
 
-def judged(how):
+def judged_by_code(how):
     text, wanted = JUDGED[how]
     image = build("x86_64", WORK + "/judged", [
         ".text", ".globl _start", "_start: call f", ".type f, @function", "f: .cfi_startproc", "push %rbp",
@@ -3159,7 +3159,7 @@ def test_trust():
         test("a pattern of calls names no piece: " + name, pieces_of_functions, name)
     test("riscv64 a structure of an entry is no stack", structure_is_no_stack)
     for how in JUDGED:
-        test("judged by code: " + how, judged, how)
+        test("judged by code: " + how, judged_by_code, how)
     for cpu in BARE_CALLS:
         test("%s what an entry has to do for a row at its call" % cpu, bare_call, cpu)
     for cpu in FOUND:
