@@ -179,8 +179,8 @@ bool code_find_entries(struct code *code, const struct code_how *how)
             (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
                          ends->resumes
-                             ? "it ends as a return from an interrupt, but not as any kind would (code that "
-                               "leads to a program is :call, or :start)"
+                             ? "it ends as a return from an interrupt, but not as any kind would (name it as :call "
+                               "or :start if it starts a program)"
                              : "nothing shows how it is entered");
     }
     free(list);

@@ -1119,8 +1119,8 @@ static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *l
     return addr;
 }
 
-/* Whether the SIZE characters of the line from AT on are those of NUM numbers, which are written as bytes in the order
- * of memory; or, if SWAPPED, as numbers of little endian. Letters have lost their case. */
+/* Whether the characters of the line from AT on are those of NUM numbers, which are written as bytes in the order of
+ * memory; or, if SWAPPED, as numbers of little endian. The line has as many. Letters have lost their case. */
 static bool are_written(const struct scan *s, size_t at, const struct number *list, unsigned num, bool swapped)
 {
     unsigned i, k;
@@ -1131,30 +1131,28 @@ static bool are_written(const struct scan *s, size_t at, const struct number *li
             const char byte = (char)(list[i].value >> shift & 0xff);
             const char lower = byte >= 'A' && byte <= 'Z' ? (char)(byte + 'a' - 'A') : byte;
 
-            if ((byte >= ' ' && byte <= '~' ? lower : '.') != (at < s->size ? s->text[at] : ' '))
+            if ((byte >= ' ' && byte <= '~' ? lower : '.') != s->text[at])
                 return false;
         }
     return true;
 }
 
-/* Notes what the characters behind the words at LIST say of the order of their bytes. */
+/* Notes what the characters at the line's end, behind the words at LIST, say of the order of their bytes: a character
+ * for each byte, where the words have two digits. */
 static void note_order(struct scan *s, const struct number *list, unsigned num)
 {
-    const size_t end = list[num - 1].end;
-    size_t size = 0, at;
+    size_t at = s->size - (s->text[s->size - 1] == '|');
+    bool bytes, numbers;
     unsigned i;
 
     for (i = 0; i < num; i++)
-        size += list[i].digits / 2;
-    for (at = end + 1; at < s->size && at <= s->size - 1 && (is_space(s->text[at]) || s->text[at] == '|');)
-        at++;
-    at = s->size >= size + (s->text[s->size - 1] == '|') ? s->size - size - (s->text[s->size - 1] == '|') : at;
-    if (s->d->big || at <= end || are_written(s, at, list, num, false) == are_written(s, at, list, num, true))
+        at -= list[i].digits / 2;
+    if (s->d->big || at <= list[num - 1].end)
         return;
-    if (are_written(s, at, list, num, true))
-        s->d->are_numbers = true;
-    else
-        s->d->are_bytes = true;
+    bytes = are_written(s, at, list, num, false);
+    numbers = are_written(s, at, list, num, true);
+    s->d->are_bytes = s->d->are_bytes || (bytes && !numbers);
+    s->d->are_numbers = s->d->are_numbers || (numbers && !bytes);
 }
 
 /* Only spaces, signs, and the words that lines of a stack have stand between FROM and TO. */
@@ -2471,13 +2469,14 @@ static bool is_start(const struct scan *s, size_t at, size_t end)
     static const char *const words[] = {"from", "at", "starting", "begin", "starts", "addr", "address", "range"};
     size_t i, to;
 
-    for (; at<end; at = to> at ? to : at + 1) {
+    while (at < end) {
         to = end_of_name(s, at);
         for (i = 0; i < sizeof words / sizeof words[0]; i++)
             if (to - at == strlen(words[i]) && memcmp(s->text + at, words[i], to - at) == 0)
                 break;
         if (to > at && i == sizeof words / sizeof words[0])
             return false;
+        at = to > at ? to : at + 1;
     }
     return true;
 }

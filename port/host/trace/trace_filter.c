@@ -476,6 +476,15 @@ static void say_not_pushed(struct filter *f, const char *name, uint64_t addr)
                  name, addr, name);
 }
 
+/* The log has words of memory, but not where they lie: WHY. */
+static void say_unplaced(struct filter *f, const char *why)
+{
+    out_line(&f->out,
+             "        no trace: %s: if they are the stack from SP (0x%" PRIx64
+             ") on, write a line \"stack:\" before them",
+             why, f->now.dumps.dump.sp);
+}
+
 static void say_halves(struct filter *f)
 {
     out_line(&f->out,
@@ -540,17 +549,9 @@ static void say_lacking(struct filter *f)
                  "        no trace: the numbers that stand alone in their lines may be words of the stack, or "
                  "return addresses: print the address of each word before it");
     else if (d->dump.num_words == 0 && d->bare > 1)
-        out_line(
-            &f->out,
-            "        no trace: the log does not say where its words of memory lie: if they are the stack from SP "
-            "(0x%" PRIx64 ") on, write a line \"stack:\" before them",
-            d->dump.sp);
+        say_unplaced(f, "the log does not say where its words of memory lie");
     else if (d->dump.num_words == 0 && d->symbol_rows > 1)
-        out_line(
-            &f->out,
-            "        no trace: words of memory stand behind symbols in the log, not behind their addresses: if "
-            "they are the stack from SP (0x%" PRIx64 ") on, write a line \"stack:\" before them",
-            d->dump.sp);
+        say_unplaced(f, "words of memory stand behind symbols in the log, not behind their addresses");
     else if (d->dump.num_words == 0 && d->near_rows + d->num_shorts > 1)
         out_line(&f->out,
                  "        no trace: lines of the log begin with addresses near SP (0x%" PRIx64
