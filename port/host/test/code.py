@@ -1875,7 +1875,8 @@ JUDGED = {
                                                           "movq $0, 8(%rbp)", []),
     "FP's slot, at SP, is overwritten, and FP still has it": ("movq $0, (%rsp)", ["r7+16", "[cfa-8]", "r6+0"]),
     "FP's slot is below SP, and FP has it again": ("pop %rbp\n.cfi_def_cfa_offset 8\nmovq $0, -8(%rsp)",
-                                                  ["r7+8", "[cfa-8]", "r6+0"])}
+                                                  ["r7+8", "[cfa-8]", "r6+0"]),
+    "another slot below SP": ("pop %rbp\n.cfi_def_cfa_offset 8\n.cfi_offset 6, -24", ["r7+8", "[cfa-8]", "r6+0"])}
 
 
 def judged_by_code(how):
