@@ -1454,24 +1454,30 @@ static void access_more(struct code_fact *fact, const struct instruction *i)
     access_one(fact, i, rt, &a);
 }
 
-/* Of MRS, MSR, bx and so on: 000 10xx 0, bit 7 is clear. */
+/* mrs and msr: of the status registers, and of those of a mode */
+static void status_word(struct code_fact *fact, uint32_t word, uint32_t which)
+{
+    fact->flags = which == 1;
+    if (which == 0 && !field(word, 9, 1) && reg_at(word, 12) != PC) /* cpsr */
+        set(fact, reg_at(word, 12), CODE_NOW, 0);
+    else if (!(which & 1))
+        result_in(fact, reg_at(word, 12));
+    else if (field(word, 9, 1)) /* of a mode */
+        forget_mode(fact);
+    else if (which == 1 && field(word, 16, 1)) /* cpsr_c */
+        code_add(fact, CODE_MODE, CODE_NONE, 0, reg_at(word, 0), 0);
+    else if (which == 3)
+        code_forget(fact, CODE_STATUS);
+}
+
+/* mrs, msr, bx and so on: 000 10xx 0, bit 7 is clear. */
 static void misc_word(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t word = i->word, which = field(word, 21, 2);
 
     switch (field(word, 4, 4)) {
     case 0:
-        fact->flags = which == 1;
-        if (which == 0 && !field(word, 9, 1) && reg_at(word, 12) != PC) /* cpsr */
-            set(fact, reg_at(word, 12), CODE_NOW, 0);
-        else if (!(which & 1))
-            result_in(fact, reg_at(word, 12));
-        else if (field(word, 9, 1)) /* of a mode */
-            forget_mode(fact);
-        else if (which == 1 && field(word, 16, 1)) /* cpsr_c */
-            code_add(fact, CODE_MODE, CODE_NONE, 0, reg_at(word, 0), 0);
-        else if (which == 3)
-            code_forget(fact, CODE_STATUS);
+        status_word(fact, word, which);
         break;
     case 1:
         if (which == 1)

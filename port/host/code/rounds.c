@@ -133,14 +133,10 @@ static void take_refuted(struct trust *t)
     }
 }
 
-/* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
-static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
+/* Begins to judge UNIT, whose CFI is FDE. Returns whether rows of a program's outermost function were extended. */
+static bool begin_trust(struct trust *t, struct code *code, struct code_unit *unit, struct cfi_fde *fde)
 {
-    struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
-    const struct code_watch watch = {
-        trust_compare, trust_is_boundary, trust_admit,       trust_agrees,      trust_restores,
-        trust_pops,    trust_believe,     trust_comes_apart, trust_close_apart, t};
-    const struct code_edge *edge;
+    const struct code_edge *edge = code_edge_to_start(unit);
     bool extended = false;
 
     memset(t, 0, sizeof *t);
@@ -148,7 +144,6 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     t->unit = unit;
     t->cpu = code->cpu;
     t->alone = fde == NULL || unit->trap;
-    edge = code_edge_to_start(unit);
     t->called_by_jumps = code->cpu->link && edge != NULL && !edge->bare;
     if (fde != NULL) {
         unit_drop_rows(fde);
@@ -158,14 +153,45 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     }
     if (!t->alone && (!code->cpu->link || unit->says_nothing))
         t->read = zeroed((size_t)(unit->end - unit->start), sizeof *t->read);
-    code_run(code, unit, &watch);
+    return extended;
+}
+
+static void free_trust(struct trust *t)
+{
+    free(t->cfi.list);
+    free(t->fixed.list);
+    free(t->followed.list);
+    free(t->unsaid.list);
+    free(t->refuted.list);
+    free(t->lost);
+    free(t->read);
+}
+
+/* Follows the ways through the unit, and collects in T what its rows are found to be. */
+static void follow_unit(struct trust *t)
+{
+    struct code_unit *unit = t->unit;
+    const struct code_watch watch = {
+        trust_compare, trust_is_boundary, trust_admit,       trust_agrees,      trust_restores,
+        trust_pops,    trust_believe,     trust_comes_apart, trust_close_apart, t};
+
+    code_run(t->all, unit, &watch);
     if (!unit->unsettled) {
         trust_lose_counted(t);
         trust_lose_unsaid(t);
-    }
-    if (unit->unsettled && fde == NULL)
+    } else if (unit->fde == NULL) {
         trust_lose(t, unit->start, (unsigned)(unit->end - unit->start),
                    "its tables of jumps are too many to be followed");
+    }
+}
+
+/* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
+static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
+{
+    struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
+    const bool extended = begin_trust(t, code, unit, fde);
+
+    follow_unit(t);
     if (t->doubtful || (fde != NULL && unit->overlaps)) {
         const uint64_t doubted = fde != NULL ? t->own.corrected + t->own.lost : 0;
 
@@ -186,13 +212,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         if (t->alone && t->fixed.num > 0)
             keep_lost(unit, t);
     }
-    free(t->cfi.list);
-    free(t->fixed.list);
-    free(t->followed.list);
-    free(t->unsaid.list);
-    free(t->refuted.list);
-    free(t->lost);
-    free(t->read);
+    free_trust(t);
 }
 
 /* ---- Units that are another thing than their CFI says ---------------------------------------------------------- */

@@ -112,11 +112,34 @@ static void leave_out_foreign(struct code *code, const struct code_how *how)
     }
 }
 
+/* Adds to REPORT what was found of each unit that has CFI. */
+static void report_units(struct code *code, const struct code_how *how, struct code_report *report)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        const struct code_unit *unit = &code->units[i];
+        struct code_report *own = &code->reports[i];
+
+        if (unit->fde == NULL)
+            continue;
+        if (unit->dirty) { /* it has been run too often: nothing that it says counts */
+            const uint64_t doubted = own->corrected + own->lost + own->doubted;
+
+            unit_drop_rows(&code->cfi->fdes[unit->fde - code->cfi->fdes]);
+            *own = (struct code_report){0};
+            own->doubted = doubted;
+        }
+        add_report(report, own);
+        if (how->found != NULL && (own->corrected > 0 || own->doubted > 0 || unit->num_lost > 0))
+            how->found(how->ctx, unit, own);
+    }
+}
+
 bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report)
 {
     struct code code = {0};
-    size_t i;
 
     memset(report, 0, sizeof *report);
     code.image = cfi->image;
@@ -141,21 +164,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     } while (how->find && code_find_entries(&code, how));
     code_find_conflicts(&code, how);
     code_leave_to_signals(&code, spans, how);
-    for (i = 0; i < code.num_units; i++) {
-        if (code.units[i].fde == NULL)
-            continue;
-        if (code.units[i].dirty) { /* it has been run too often: nothing that it says counts */
-            const uint64_t doubted = code.reports[i].corrected + code.reports[i].lost + code.reports[i].doubted;
-
-            unit_drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
-            code.reports[i] = (struct code_report){0};
-            code.reports[i].doubted = doubted;
-        }
-        add_report(report, &code.reports[i]);
-        if (how->found != NULL &&
-            (code.reports[i].corrected > 0 || code.reports[i].doubted > 0 || code.units[i].num_lost > 0))
-            how->found(how->ctx, &code.units[i], &code.reports[i]);
-    }
+    report_units(&code, how, report);
     if (how->saved != NULL)
         code_find_saved(&code, how, false);
     if (how->saved != NULL && code.image->header.e_machine == EM_RISCV)

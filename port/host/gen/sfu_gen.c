@@ -195,6 +195,17 @@ static void set_option(int option, const char *argument)
     }
 }
 
+/* Ends sfu-gen if one option asks for something that another one excludes. */
+static void check_options(void)
+{
+    if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
+        usage("--address is for -o, --asm and --object");
+    if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
+        usage("--json and an output of - are both for the standard output");
+    if (options.keep_cfi && options.derive)
+        usage("--cfi=keep and --keep-faults read no code, --derive, --find and --entry do");
+}
+
 static void parse_options(int argc, char **argv)
 {
     static const struct option names[] = {{"address", required_argument, NULL, 'a'},
@@ -243,12 +254,7 @@ static void parse_options(int argc, char **argv)
     options.encoding.share = !options.no_share;
     options.keep_cfi |= options.keep_faults;
     options.derive |= options.find;
-    if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
-        usage("--address is for -o, --asm and --object");
-    if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
-        usage("--json and an output of - are both for the standard output");
-    if (options.keep_cfi && options.derive)
-        usage("--cfi=keep and --keep-faults read no code, --derive, --find and --entry do");
+    check_options();
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */

@@ -92,6 +92,17 @@ static void decode_load(uint32_t rd, uint32_t rs, int64_t value, struct instruct
     }
 }
 
+static void decode_jump(uint32_t word, uint32_t rd, uint32_t rs, struct instruction *i)
+{
+    const bool is_jal = (word & 0x7f) == 0x6f;
+
+    if (is_jal)
+        i->value = sign_extended((word >> 31) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 |
+                                     (word >> 21 & 0x3ff) << 1,
+                                 21);
+    i->effect = rd == T0 && is_jal ? SHARES : rd != 0 ? CALLS : !is_jal && rs == RA ? RETURNS : JUMPS;
+}
+
 static void decode_long(uint32_t word, unsigned load, struct constant *constant, struct instruction *i)
 {
     uint32_t opcode = word & 0x7f, rd = word >> 7 & 31, rs = word >> 15 & 31, function = word >> 12 & 7;
@@ -132,14 +143,7 @@ static void decode_long(uint32_t word, unsigned load, struct constant *constant,
     case 0x6f: /* jal, jalr */
     case 0x67:
         constant->reg = 0;
-        if (opcode == 0x6f)
-            i->value = sign_extended((word >> 31) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 |
-                                         (word >> 21 & 0x3ff) << 1,
-                                     21);
-        i->effect = rd == T0 && opcode == 0x6f   ? SHARES
-                    : rd != 0                    ? CALLS
-                    : opcode == 0x67 && rs == RA ? RETURNS
-                                                 : JUMPS;
+        decode_jump(word, rd, rs, i);
         return;
     default:
         break;

@@ -806,15 +806,33 @@ static void catch_signals(const struct stub *s)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-void trace_gdb(struct trace_options *options, const char *address)
+/* Prints what the stub calls threads, of a machine its CPUs, and then the threads of the kernel. */
+static void print_threads(struct stub *s, struct trace_options *options, struct trace_space *space,
+                          const struct thread_list *threads)
 {
     const struct trace_out out = {stdout, "", "\n", NULL, NULL};
+    struct kernel_threads kernel;
+    size_t i;
+
+    for (i = 0; i < threads->num; i++)
+        print_thread(s, &out, space, threads->names[i], i + 1);
+    if (threads->num == 0)
+        print_thread(s, &out, space, NULL, 1);
+    else
+        choose_thread(s, threads->names[0]);
+    threads_print(&out, space, options->threads, 1, &kernel);
+    for (i = 0; i < kernel.num && s->keep; i++)
+        if (kernel.list[i].regs.known[REGISTER_PC])
+            keep_thread(s, &kernel.list[i].regs);
+    free(kernel.list);
+}
+
+void trace_gdb(struct trace_options *options, const char *address)
+{
     struct stub *s = zeroed(1, sizeof *s);
     struct thread_list threads = {NULL, 0};
     struct trace_frames seen = {NULL, 0};
-    struct kernel_threads kernel;
     struct trace_space space;
-    size_t i;
 
     s->address = address;
     s->keep = options->written != NULL;
@@ -837,22 +855,12 @@ void trace_gdb(struct trace_options *options, const char *address)
         slide_set(&space, options->slide);
     }
     images_verify(&options->images, &space);
-    for (i = 0; i < threads.num; i++)
-        print_thread(s, &out, &space, threads.names[i], i + 1);
-    if (threads.num == 0)
-        print_thread(s, &out, &space, NULL, 1);
-    else
-        choose_thread(s, threads.names[0]);
-    threads_print(&out, &space, options->threads, 1, &kernel);
-    for (i = 0; i < kernel.num && s->keep; i++)
-        if (kernel.list[i].regs.known[REGISTER_PC])
-            keep_thread(s, &kernel.list[i].regs);
+    print_threads(s, options, &space, &threads);
     let_go(s, &threads);
     interrupted_fd = -1;
     close(s->fd);
     if (s->keep)
         write_kept(s, options);
-    free(kernel.list);
     free(threads.names);
     free(seen.list);
     free(s);
