@@ -20,7 +20,6 @@ TIME_LIMIT = 120
 
 TASK = ["outer", "task"]
 MAIN = ["outer", "choose", "board_main", "Reset_Handler"]
-OVER_TASK = ["exc"]
 SYSTICK = ["outer", "SysTick_Handler", "exc"]
 
 # What the fault is called, and the frames that it adds.

@@ -232,8 +232,6 @@ enum code_kind {
     CODE_KINDS
 };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
-/* The same for each KIND: also a call, and the start that nobody has called. */
-void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact);

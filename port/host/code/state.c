@@ -379,7 +379,8 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
     }
 }
 
-void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+/* What holds where KIND begins: that of an entry, a call, or the start that nobody has called. */
+static void begin_kind(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
 {
     if (kind == CODE_CALLED) {
         code_entry(cpu, state);
@@ -396,7 +397,7 @@ void state_begin_way(const struct code *code, struct code_state *state, enum cod
     const struct code_cpu *cpu = code->cpu;
     unsigned i;
 
-    code_begin(cpu, state, kind);
+    begin_kind(cpu, state, kind);
     state->names = code->naming && state->caller == CALLER_INTERRUPTED && kind != CODE_SYSCALL;
     for (i = 0; i < CODE_REAL && state->names; i++)
         if (i != cpu->sp && state->reg[i].base == BASE_UNKNOWN)

@@ -223,11 +223,6 @@ static const struct registers all[] = {
      .relocations = i386_relocations},
 };
 
-const struct registers *abi_at(size_t index)
-{
-    return index < sizeof all / sizeof all[0] ? &all[index] : NULL;
-}
-
 const struct registers *abi_registers(uint8_t abi)
 {
     size_t i;

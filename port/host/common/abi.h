@@ -60,9 +60,6 @@ const struct registers *abi_registers(uint8_t abi);
 /* Those of ELF files for MACHINE, or NULL. */
 const struct registers *abi_of_machine(uint16_t machine, bool big, unsigned word);
 
-/* The facts of each ABI in turn, from 0; behind the last NULL. */
-const struct registers *abi_at(size_t index);
-
 /* The number that tables of ABI begin with, in their byte order. */
 uint16_t abi_tables_magic(uint8_t abi);
 

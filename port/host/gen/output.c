@@ -54,35 +54,30 @@ static size_t phdr_size(const struct image *image)
     return is_32(image) ? PHDR_SIZE_32 : PHDR_SIZE;
 }
 
-static void put_phdr_32(uint8_t *p, bool big, const GElf_Phdr *ph)
+/* Puts VALUE at P. Returns where the next field is. */
+static uint8_t *put_field(uint8_t *p, unsigned size, bool big, uint64_t value)
 {
-    store_number(p, 4, big, ph->p_type);
-    store_number(p + 4, 4, big, ph->p_offset);
-    store_number(p + 8, 4, big, ph->p_vaddr);
-    store_number(p + 12, 4, big, ph->p_paddr);
-    store_number(p + 16, 4, big, ph->p_filesz);
-    store_number(p + 20, 4, big, ph->p_memsz);
-    store_number(p + 24, 4, big, ph->p_flags);
-    store_number(p + 28, 4, big, ph->p_align);
+    store_number(p, size, big, value);
+    return p + size;
 }
 
-/* A program header of the image's class at P. */
+/* A program header of the image's class at P: that of 64 bits has the flags further in front. */
 static void put_phdr(uint8_t *p, const struct image *image, const GElf_Phdr *ph)
 {
-    bool big = image->big;
+    const bool big = image->big;
+    const unsigned word = is_32(image) ? 4 : 8;
 
-    if (is_32(image)) {
-        put_phdr_32(p, big, ph);
-        return;
-    }
-    store_number(p, 4, big, ph->p_type);
-    store_number(p + 4, 4, big, ph->p_flags);
-    store_number(p + 8, 8, big, ph->p_offset);
-    store_number(p + 16, 8, big, ph->p_vaddr);
-    store_number(p + 24, 8, big, ph->p_paddr);
-    store_number(p + 32, 8, big, ph->p_filesz);
-    store_number(p + 40, 8, big, ph->p_memsz);
-    store_number(p + 48, 8, big, ph->p_align);
+    p = put_field(p, 4, big, ph->p_type);
+    if (word == 8)
+        p = put_field(p, 4, big, ph->p_flags);
+    p = put_field(p, word, big, ph->p_offset);
+    p = put_field(p, word, big, ph->p_vaddr);
+    p = put_field(p, word, big, ph->p_paddr);
+    p = put_field(p, word, big, ph->p_filesz);
+    p = put_field(p, word, big, ph->p_memsz);
+    if (word == 4)
+        p = put_field(p, 4, big, ph->p_flags);
+    put_field(p, word, big, ph->p_align);
 }
 
 /* ---- In place -------------------------------------------------------------------------------------------------- */
@@ -180,39 +175,22 @@ bool output_asm(struct image *image, const char *file, const struct bytes *bytes
 
 /* ---- Small ELF files ------------------------------------------------------------------------------------------- */
 
-static void put_section_32(uint8_t *p, bool big, const GElf_Shdr *sh)
-{
-    store_number(p, 4, big, sh->sh_name);
-    store_number(p + 4, 4, big, sh->sh_type);
-    store_number(p + 8, 4, big, sh->sh_flags);
-    store_number(p + 12, 4, big, sh->sh_addr);
-    store_number(p + 16, 4, big, sh->sh_offset);
-    store_number(p + 20, 4, big, sh->sh_size);
-    store_number(p + 24, 4, big, sh->sh_link);
-    store_number(p + 28, 4, big, sh->sh_info);
-    store_number(p + 32, 4, big, sh->sh_addralign);
-    store_number(p + 36, 4, big, sh->sh_entsize);
-}
-
 /* A section header of the image's class at P. */
 static void put_output_section(uint8_t *p, const struct image *image, const GElf_Shdr *sh)
 {
-    bool big = image->big;
+    const bool big = image->big;
+    const unsigned word = is_32(image) ? 4 : 8;
 
-    if (is_32(image)) {
-        put_section_32(p, big, sh);
-        return;
-    }
-    store_number(p, 4, big, sh->sh_name);
-    store_number(p + 4, 4, big, sh->sh_type);
-    store_number(p + 8, 8, big, sh->sh_flags);
-    store_number(p + 16, 8, big, sh->sh_addr);
-    store_number(p + 24, 8, big, sh->sh_offset);
-    store_number(p + 32, 8, big, sh->sh_size);
-    store_number(p + 40, 4, big, sh->sh_link);
-    store_number(p + 44, 4, big, sh->sh_info);
-    store_number(p + 48, 8, big, sh->sh_addralign);
-    store_number(p + 56, 8, big, sh->sh_entsize);
+    p = put_field(p, 4, big, sh->sh_name);
+    p = put_field(p, 4, big, sh->sh_type);
+    p = put_field(p, word, big, sh->sh_flags);
+    p = put_field(p, word, big, sh->sh_addr);
+    p = put_field(p, word, big, sh->sh_offset);
+    p = put_field(p, word, big, sh->sh_size);
+    p = put_field(p, 4, big, sh->sh_link);
+    p = put_field(p, 4, big, sh->sh_info);
+    p = put_field(p, word, big, sh->sh_addralign);
+    put_field(p, word, big, sh->sh_entsize);
 }
 
 static uint64_t aligned(uint64_t value, uint64_t to)

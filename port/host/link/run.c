@@ -62,11 +62,6 @@ static void note_signal(int number)
     interrupted = number;
 }
 
-int run_interrupted(void)
-{
-    return interrupted;
-}
-
 /* A signal ends the command, which gets it too or is sent it here; this program then removes what there is. */
 static void catch_signals(void)
 {

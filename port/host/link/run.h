@@ -31,7 +31,4 @@ void said_free(struct said *said);
 /* Whether the program succeeds. What it says is dropped. */
 bool run_silently(char *const *argv);
 
-/* The number of a signal that has asked this program to end; or 0. */
-int run_interrupted(void);
-
 #endif

@@ -9,8 +9,9 @@
 enum { I386_REGISTERS = 8, I386_OLD = 4, I386_INT3 = 3, I386_INTO = 4, SIGNAL_TRAP = 5, SIGNAL_SEGV = 11 };
 enum { AMD64_REGISTERS = 16, S390X_REGISTERS = 16, S390X_OLD_REGS = 168, S390X_CONTEXT = 296, S390X_SAVED = 40 };
 
-/* By the instructions at PC, which call (rt_)sigreturn. They may be the last ones that can be read. */
-bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
+/* Whether the frame with this PC is Linux's signal frame, by the instructions at PC, which call (rt_)sigreturn. They
+ * may be the last ones that can be read. *OLD: s390x's or i386's for a handler without SA_SIGINFO. */
+static bool is_signal(const struct trace_space *space, uint64_t pc, bool *old)
 {
     const struct sigreturn *found = NULL;
     uint8_t bytes[SIGRETURN_MAX];
@@ -137,7 +138,7 @@ bool linux_crossed(const struct trace_space *space, const struct sfu_frame *from
 {
     bool old, sure;
 
-    if (!linux_is_signal(space, from->regs.pc, &old) || !find_trap(space, from->regs.sp, old, trap))
+    if (!is_signal(space, from->regs.pc, &old) || !find_trap(space, from->regs.sp, old, trap))
         return false;
     if (!by_row)
         return true;
@@ -157,7 +158,7 @@ int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, i
     uint64_t trap;
     bool old, sure;
 
-    if (!linux_is_signal(space, frame->regs.pc, &old))
+    if (!is_signal(space, frame->regs.pc, &old))
         return code;
     if (!find_trap(space, frame->regs.sp, old, &trap))
         return SFU_E_STACK;

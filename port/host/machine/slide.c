@@ -117,8 +117,11 @@ static size_t sort_words(uint64_t *words, size_t num)
     return kept;
 }
 
-bool slide_find(struct trace_image *image, const struct trace_space *space, const uint64_t *words, size_t num,
-                uint64_t *slide, bool *proven)
+/* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
+ * them than by any other distance are return addresses. PROVEN: memory of SPACE, which may be NULL, has the build ID or
+ * the code there. */
+static bool find_slide(struct trace_image *image, const struct trace_space *space, const uint64_t *words,
+                       size_t num, uint64_t *slide, bool *proven)
 {
     struct search s = {.space = space, .image = image};
     uint64_t sorted[WORDS + 2];
@@ -167,7 +170,7 @@ void slide_set(struct trace_space *space, uint64_t given)
         !space->regs.known[REGISTER_PC] || !space->regs.known[abi_registers(space->abi)->sp] ||
         images_at(space->images, pc) != NULL)
         return;
-    if (!slide_find(first, space, words, take_words(space, words), &slide, &proven)) {
+    if (!find_slide(first, space, words, take_words(space, words), &slide, &proven)) {
         if (pc >= NULL_PAGE)
             report_note("PC 0x%" PRIx64
                         " is in no image: if %s was moved when it was loaded, give --slide=N, how far",

@@ -78,10 +78,6 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
 /* Sets PC, SP, FP and, if it is not 0, RA to what VALUES has, in this order. */
 void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *values);
 
-/* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's or i386's for a handler without
- * SA_SIGINFO. */
-bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
-
 /* Whether SIGNAL is one that leaves the PC behind the instruction that made it: of s390x. */
 bool linux_is_behind(uint8_t abi, uint64_t signal);
 
@@ -123,14 +119,8 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc);
 /* Which check of the compiler has failed if it calls FUNCTION then, or NULL. */
 const char *failure_reason(const char *function);
 
-/* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
- * them than by any other distance are return addresses. PROVEN: memory of SPACE, which may be NULL, has the build ID or
- * the code there. */
-bool slide_find(struct trace_image *image, const struct trace_space *space, const uint64_t *words, size_t num,
-                uint64_t *slide, bool *proven);
-
-/* The same for the first image if nobody has GIVEN its slide (0) and the PC of SPACE is in no image: places it, or says
- * what the user may do. */
+/* Finds how far the first image is above its addresses if nobody has GIVEN that (0) and the PC of SPACE is in no image:
+ * by words of SPACE. Places it, or says what the user may do. */
 void slide_set(struct trace_space *space, uint64_t given);
 
 #endif

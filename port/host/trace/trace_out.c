@@ -66,7 +66,8 @@ void out_place_in(const struct trace_out *out, const struct trace_images *images
         out_line(out, "        no symbol at 0x%" PRIx64 "%s", addr, place.image);
 }
 
-void out_nowhere(const struct trace_out *out, uint64_t lookup)
+/* Says that run-time address LOOKUP lies in no image. No slide makes another address of a null pointer. */
+static void out_nowhere(const struct trace_out *out, uint64_t lookup)
 {
     if (lookup < NULL_PAGE)
         out_line(out, "        no code: a null pointer has been called");

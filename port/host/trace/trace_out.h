@@ -34,9 +34,6 @@ struct log_registers {
 void out_size(const struct trace_out *out, const struct trace_images *images, uint64_t lookup,
               const struct log_registers *known);
 
-/* Says that run-time address LOOKUP lies in no image. No slide makes another address of a null pointer. */
-void out_nowhere(const struct trace_out *out, uint64_t lookup);
-
 /* Whether PC is no address of code, but what a Cortex-M puts into LR when an exception begins, with or without bit 0.
  * The second one says so if it is. */
 #define EXCEPTION_RETURN                                                                                           \

@@ -422,7 +422,8 @@ static void read_threads_file(const char *name, const struct trace_space *space,
     fclose(file);
 }
 
-void threads_find(const char *text, const struct trace_space *space, struct kernel_threads *threads)
+/* Finds the threads that TEXT describes in SPACE. Says what cannot be found, and goes on with those that have been. */
+static void find_threads(const char *text, const struct trace_space *space, struct kernel_threads *threads)
 {
     struct description d;
     struct running running = {NULL, 0};
@@ -457,7 +458,7 @@ void threads_print(const struct trace_out *out, struct trace_space *space, const
     space->seen = NULL;
     memset(threads, 0, sizeof *threads);
     if (text != NULL)
-        threads_find(text, space, threads);
+        find_threads(text, space, threads);
     for (i = 0; i < threads->num; i++) {
         const struct kernel_thread *t = &threads->list[i];
         char at[32] = "", id[32] = "";

@@ -28,9 +28,6 @@ struct kernel_threads {
 /* Whether TEXT is what --threads takes. If not, a line says why. */
 bool threads_check(const char *text, char *error, size_t size);
 
-/* Finds the threads that TEXT describes in SPACE. Says what cannot be found, and goes on with those that have been. */
-void threads_find(const char *text, const struct trace_space *space, struct kernel_threads *threads);
-
 /* Prints a trace of each that TEXT describes, which may be NULL, behind NUMBER others, whose frames are SPACE's seen.
  * Says which thread is on the stack of one of these. *THREADS gets them. */
 void threads_print(const struct trace_out *out, struct trace_space *space, const char *text, size_t number,
