@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,9 +27,16 @@ static char *read_stream(FILE *f, size_t *size)
     return text;
 }
 
+bool may_be_file(const char *name)
+{
+    struct stat st;
+
+    return stat(name, &st) != 0 || S_ISREG(st.st_mode);
+}
+
 char *read_text(const char *name)
 {
-    FILE *f = fopen(name, "rb");
+    FILE *f = may_be_file(name) ? fopen(name, "rb") : NULL; /* the linker is to read what comes through a pipe */
     size_t size;
     char *text = f != NULL ? read_stream(f, &size) : NULL;
 

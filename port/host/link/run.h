@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whether NAME is a file, or nothing yet: no folder, pipe or device. */
+bool may_be_file(const char *name);
+
 /* The bytes of the file NAME, with a 0 behind them, to be freed; NULL if it cannot be read, or is larger than a script
  * may be. */
 char *read_text(const char *name);

@@ -39,6 +39,7 @@ static struct {
     struct target target;
     char *archive, *image,
         *tables; /* names of files beside the output: the last link's image, before it is whole */
+    char *made;  /* the file that the linker has written: behind the symbolic link that the output may be */
     const char *section;
     struct room room;
     uint64_t script_room; /* sfu_room */
@@ -111,7 +112,26 @@ static bool is_for_linker(const char *word)
     return word[1] != '-' && strncmp(word, "-o", 2) != 0;
 }
 
-/* Reads sfu-link's own options, and those of SFU_LINK_OPTIONS. Returns where the command begins. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Reads sfu-link's own options, from word I on. Returns the first word behind them. */
+static int parse_words(int argc, char **argv, int i)
+{
+    for (; i < argc && argv[i][0] == '-' && !is_for_linker(argv[i]); i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1;
+        set_option(argv[i]);
+    }
+    return i;
+}
+
+/* Reads sfu-link's own options, and those of SFU_LINK_OPTIONS. Returns where the command begins. A build system may put
+ * sfu-link in front of a command that begins with sfu-link: options of both count. */
 static int parse_options(int argc, char **argv)
 {
     char *more = getenv("SFU_LINK_OPTIONS"), *copy = more != NULL ? copied(more) : NULL, *word;
@@ -119,11 +139,9 @@ static int parse_options(int argc, char **argv)
 
     for (word = copy != NULL ? strtok(copy, " \t\n") : NULL; word != NULL; word = strtok(NULL, " \t\n"))
         set_option(word);
-    for (i = 1; i < argc && argv[i][0] == '-' && !is_for_linker(argv[i]); i++) {
-        if (strcmp(argv[i], "--") == 0)
-            return i + 1;
-        set_option(argv[i]);
-    }
+    i = parse_words(argc, argv, 1);
+    while (i < argc && strcmp(base_name(argv[i]), tool_name) == 0)
+        i = parse_words(argc, argv, i + 1);
     return i;
 }
 
@@ -149,7 +167,7 @@ static void stop(int status)
 {
     remove_scratch();
     (void)unlink(job.image);
-    (void)unlink(job.command.output);
+    (void)unlink(job.made != NULL ? job.made : job.command.output);
     exit(status != 0 ? status : 1);
 }
 
@@ -208,7 +226,9 @@ static int link_once(struct said *said)
         FAIL("cannot write %s: %s", job.archive, strerror(errno));
     status = run_command(words.list, said);
     job.links++;
-    if (status == 0 && rename(job.command.output, job.image) != 0) {
+    free(job.made);
+    job.made = realpath(job.command.output, NULL);
+    if (status == 0 && (job.made == NULL || rename(job.made, job.image) != 0)) {
         said_print(said);
         if (errno == ENOENT)
             FAIL("%s was not written: what does this command link?", job.command.output);
@@ -350,13 +370,6 @@ struct needs {
     struct saved saved;
     struct names names;
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 /* Where sframe_start is. */
 struct start {
@@ -877,7 +890,7 @@ static bool make_room(const struct needs *needs, uint64_t tables)
 static void finish(void)
 {
     remove_scratch();
-    if (rename(job.image, job.command.output) != 0)
+    if (rename(job.image, job.made) != 0)
         FAIL("cannot write %s: %s", job.command.output, strerror(errno));
 }
 
@@ -1042,14 +1055,19 @@ static void link_image(void)
 
 int main(int argc, char **argv)
 {
+    /* The command may be a script that has sfu-link in it: only one of both links twice. */
+    static const char inside[] = "SFU_LINK_INSIDE";
     int first;
 
     words_add(&options.gen, find_gen(argv[0]));
     first = parse_options(argc, argv);
     if (first == argc)
         usage("no command to link by");
+    if (getenv(inside) != NULL && first > 1)
+        usage("%s: this command is part of another sfu-link's: give that one the options", argv[1]);
     command_read(&job.command, argv + first, (size_t)(argc - first));
-    if (!job.command.links) {
+    /* A linker may also write to a device, which nobody may move away. */
+    if (!job.command.links || !may_be_file(job.command.output) || getenv(inside) != NULL) {
         execvp(job.command.words.list[0], job.command.words.list);
         report_fail("%s: %s", job.command.words.list[0], strerror(errno));
     }
@@ -1059,6 +1077,7 @@ int main(int argc, char **argv)
     job.own_tables = !job.command.has_room;
     job.has_target = command_target(&job.command, job.archive, &job.target);
     job.room.facts = OBJECT_MARK_SIZE;
+    (void)setenv(inside, "1", 1);
     link_image();
     return 0;
 }

@@ -633,6 +633,41 @@ arguments_alone() {
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
 test "arguments alone, as cargo has them" arguments_alone
+# A build system may put the word in front of a command that has it already, at its start or in a script.
+word_twice() {
+    own 2 "$link" -q --no-names ./ld.bfd "${ld[@]}" && own 2 -q -- "$link" --entry=start:start ./ld.bfd "${ld[@]}" || return 1
+    printf '#!/bin/sh\nexec "%s" ./ld.bfd "$@"\n' "$link" >ld.twice && chmod +x ld.twice || return 1
+    own 2 ./ld.twice "${ld[@]}" || return 1
+    sed -i 's/ \.\/ld/ --small&/' ld.twice
+    ! "$link" ./ld.twice "${ld[@]}" 2>said && grep -q 'sfu-link: --small: this command is part of another' said &&
+        [ ! -e own.elf ]
+}
+test "own object: sfu-link in front of sfu-link" word_twice
+# ld writes behind a symbolic link, and lld replaces the link.
+symbolic_link() {
+    local linker
+    for linker in ./ld.bfd "./counted ld.lld"; do
+        rm -f far.elf && ln -sf far.elf own.elf || return 1
+        # shellcheck disable=SC2086 # two words
+        "$link" $linker "${ld[@]}" && filled own.elf || return 1
+        [ ! -e far.elf ] || cmp own.elf far.elf || return 1
+        [ -z "$(ls own.elf.* far.elf.* 2>/dev/null)" ] || return 1
+    done
+}
+test "own object: the output is a symbolic link" symbolic_link
+# What is no file stays where it is, and is written once.
+no_file() {
+    cat >ld.pipe <<'END'
+#!/bin/sh
+echo x >>links
+[ -p pipe.elf ] && echo there >pipe.elf
+END
+    rm -f pipe.elf links && mkfifo pipe.elf && chmod +x ld.pipe || return 1
+    timeout 20 cat pipe.elf >piped &
+    timeout 20 "$link" ./ld.pipe own.o -o pipe.elf && wait $! && grep -q there piped && [ "$(wc -l <links)" = 1 ] &&
+        [ -p pipe.elf ]
+}
+test "own object: the output is no file" no_file
 # The tables that sfu-link has written into a file, into made.tables; and where they are.
 cat >tables.py <<'END'
 import sys
