@@ -606,14 +606,19 @@ static void say_stack(struct sfu_kernel *k, sfu_addr sp)
 /* Prints the trace from TOP on. TRAP: the trap frame that TOP was saved in, or NULL. */
 static int print_trace(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
-    const bool nested = k->panic.busy != 0; /* a fault while printing: the code is none of a trace */
+    const bool nested =
+        k->panic.busy != 0; /* a fault while printing: it changes nothing of the trace being printed */
     int code;
 
-    k->from = trap;
-    k->top = top->sp;
+    if (!nested) {
+        k->from = trap;
+        k->top = top->sp;
+    }
     code = sfu_panic_print(&k->panic, top);
+    if (nested)
+        return code;
     k->top = 0;
-    if (code == SFU_E_STACK && !nested)
+    if (code == SFU_E_STACK)
         say_stack(k, k->panic.walk.frame.regs.sp);
     return code;
 }
@@ -628,23 +633,39 @@ static bool has_stopped(const struct sfu_kernel *k, unsigned cpu)
     return left > 0;
 }
 
+/* Says that the CPUs from FIRST up to END have not stopped. A kernel may have room for more CPUs than there are. */
+static void say_not_stopped(const struct sfu_kernel *k, unsigned first, unsigned end)
+{
+    if (first == end)
+        return;
+    sfu_print_number(&k->panic, "CPU ", first, 10, 1);
+    sfu_print_text(&k->panic, " has not stopped");
+    if (end - first > 1)
+        sfu_print_number(&k->panic, ", nor has any up to CPU ", end - 1, 10, 1);
+    sfu_print_text(&k->panic, "\n");
+}
+
 static void print_others(struct sfu_kernel *k, unsigned mine)
 {
-    unsigned cpu;
+    unsigned cpu, first = 0; /* from FIRST up to CPU none has stopped */
 
     if (k->cpus == NULL || k->stop_others == NULL)
         return;
     k->stop_others(k->panic.ctx);
-    for (cpu = 0; cpu < k->num_cpus && k->panic.busy == 0; cpu++) {
-        bool stopped;
+    for (cpu = 0; k->panic.busy == 0; cpu++) {
+        const bool other = cpu < k->num_cpus && cpu != mine;
 
-        if (cpu == mine)
+        if (other && !has_stopped(k, cpu))
             continue;
-        stopped = has_stopped(k, cpu);
+        say_not_stopped(k, first, cpu);
+        first = cpu + 1;
+        if (cpu >= k->num_cpus)
+            return;
+        if (!other)
+            continue;
         sfu_print_number(&k->panic, "CPU ", cpu, 10, 1);
-        sfu_print_text(&k->panic, stopped ? ":\n" : " has not stopped\n");
-        if (stopped)
-            (void)print_trace(k, &k->cpus[cpu].top, k->cpus[cpu].trap);
+        sfu_print_text(&k->panic, ":\n");
+        (void)print_trace(k, &k->cpus[cpu].top, k->cpus[cpu].trap);
     }
 }
 

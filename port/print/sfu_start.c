@@ -456,15 +456,17 @@ static void say_memory(sfu_addr sp)
 
 int sfu_link_print(const void *data, const struct sfu_registers *top)
 {
-    const bool nested = started.panic.busy != 0; /* a fault while printing: the code is none of a trace */
+    /* A fault while printing, or a panic of another CPU: it has no trace, and leaves the one being printed alone. */
+    const bool nested = started.panic.busy != 0;
     uintptr_t before = 0;
     bool masked;
     int code;
 
-    if (started.data != data && started.data != NULL)
+    if (!nested && started.data != data && started.data != NULL)
         (void)open_data((const struct sfu_link *)data);
     masked = mask(&before);
-    started.top = top->sp;
+    if (!nested)
+        started.top = top->sp;
     code = sfu_panic_print(&started.panic, top);
     if (code == SFU_E_STACK && !nested)
         say_memory(started.panic.walk.frame.regs.sp);

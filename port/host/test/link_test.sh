@@ -635,7 +635,8 @@ arguments_alone() {
 test "arguments alone, as cargo has them" arguments_alone
 # A build system may put the word in front of a command that has it already, at its start or in a script.
 word_twice() {
-    own 2 "$link" -q --no-names ./ld.bfd "${ld[@]}" && own 2 -q -- "$link" --entry=start:start ./ld.bfd "${ld[@]}" || return 1
+    own 2 "$link" -q --no-names ./ld.bfd "${ld[@]}" || return 1
+    own 2 -q -- "$link" --entry=start:start ./ld.bfd "${ld[@]}" || return 1
     printf '#!/bin/sh\nexec "%s" ./ld.bfd "$@"\n' "$link" >ld.twice && chmod +x ld.twice || return 1
     own 2 ./ld.twice "${ld[@]}" || return 1
     sed -i 's/ \.\/ld/ --small&/' ld.twice

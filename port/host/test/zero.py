@@ -297,6 +297,8 @@ def main():
         for stack, mark in ("stack_below", ""), ("stack_above", " [stack switch]"):
             test("%s: faults have a stack of their own: %s" % (CPU, stack), kernel, stack,
                  ["-O2", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
+            test("%s: another CPU panics meanwhile: %s" % (CPU, stack), kernel, "meanwhile-" + stack,
+                 ["-O2", "-DPUT_PANICS", "-DFAULT_STACK=" + stack], (), LD, ("", ""), mark)
     if CPU.startswith("riscv"):
         for level in "-O2", "-O0":
             test("%s: nested faults on a stack of their own: %s" % (CPU, level), kernel, "nest" + level,

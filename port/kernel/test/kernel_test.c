@@ -1167,7 +1167,8 @@ static void test_other_cpus(void **state)
     length = 0;
     (void)sfu_kernel_panic(&kernel, NULL);
     assert_int_equal(calls, 1);
-    assert_non_null(strstr(output, "CPU 255 has not stopped\nCPU 256:\n#0  0x0000000000000000\n"));
+    assert_non_null(
+        strstr(output, "\nCPU 0 has not stopped, nor has any up to CPU 255\nCPU 256:\n#0  0x0000000000000000\n"));
     assert_null(strstr(output, "CPU 257"));
 }
 
@@ -1667,11 +1668,13 @@ static void test_panic_at(void **state)
     assert_int_equal(kernel.saved, 0);
     length = 0;
     kernel.panic.busy = 1;
+    kernel.top = 0x7000;
     memset(&kernel.panic.walk, 0x55, sizeof kernel.panic.walk);
     memcpy(&before, &kernel.panic.walk, sizeof before);
     assert_int_equal(sfu_kernel_panic_at(&kernel, &top, low[8]), SFU_E_STACK);
     assert_non_null(strstr(output, "second fault while printing the trace: stopped\n"));
     assert_memory_equal(&kernel.panic.walk, &before, sizeof before);
+    assert_true(kernel.top == 0x7000 && kernel.from == NULL);
     kernel.panic.busy = 0;
 }
 
