@@ -19,6 +19,8 @@ enum {
     FPU_SIZE = 18 * WORD,     /* s0 to s15, FPSCR, a word that is unused or VPR */
     CALLEES_SIZE = 10 * WORD, /* a signature, a word that is unused, r4 to r11 */
     FP = 7,
+    SP = 13,
+    LR = 14,
     CALLEES_FP = (2 + FP - 4) * WORD,
     SCANNED_WORDS = 64,
     SMALLEST_GUARD = 32, /* bytes of a region of an MPU */
@@ -498,23 +500,34 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     return sfu_read_word(c->target, saved + (reg == 12 ? (unsigned)FRAME_R12 : reg * WORD), false, value);
 }
 
+static bool is_behind_blx(uint32_t addr)
+{
+    return (((const volatile uint16_t *)addr)[-1] & 0xff87) == 0x4780;
+}
+
 /* Whether the code in front of ADDR, a return address, calls: BLX with a register, of 2 bytes, or BL, of 4. */
 static bool is_behind_call(uint32_t addr)
 {
     const volatile uint16_t *code = (const volatile uint16_t *)addr;
 
-    return (code[-1] & 0xff87) == 0x4780 || ((code[-2] & 0xf800) == 0xf000 && (code[-1] & 0xd000) == 0xd000);
+    return is_behind_blx(addr) || ((code[-2] & 0xf800) == 0xf000 && (code[-1] & 0xd000) == 0xd000);
 }
 
-/* Whether PC has a row. Only what a lookup needs of a frame is set. */
-static bool has_row(const struct sfu_target *target, uint32_t pc, enum sfu_pc_kind kind)
+/* Whether PC has a row, *ROW. Only what a lookup needs of a frame is set. */
+static bool find_row(const struct sfu_target *target, uint32_t pc, enum sfu_pc_kind kind, struct sfu_row *row)
 {
     struct sfu_frame frame;
-    struct sfu_row row;
 
     frame.regs.pc = pc;
     frame.regs.pc_kind = kind;
-    return sfu_find_frame(target, &frame, &row) == SFU_OK;
+    return sfu_find_frame(target, &frame, row) == SFU_OK;
+}
+
+static bool has_row(const struct sfu_target *target, uint32_t pc, enum sfu_pc_kind kind)
+{
+    struct sfu_row row;
+
+    return find_row(target, pc, kind, &row);
 }
 
 static bool is_return_address(const struct sfu_target *target, uint32_t word)
@@ -595,8 +608,60 @@ static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, u
     return SFU_E_STACK;
 }
 
-/* Reads the exception frame of an exception further down than the one that a walk began with. FAULT: EXC_RETURN, and
- * where that exception has pushed it. */
+/* Whether RULE says that the value is still in REG. */
+static bool is_kept(const struct sfu_rule *rule, uint32_t reg)
+{
+    return rule->control == (reg << 3 | 1) && rule->offset == 0;
+}
+
+/* Whether PC may be where a function begins that is called through a pointer: with a return address, LR, behind BLX and
+ * a register, and with a row for nothing but that. */
+static bool may_be_called(const struct sfu_cortexm *c, const struct sfu_row *row, uint32_t pc, uint32_t lr)
+{
+    const struct sfu_panic *p = c->panic;
+    sfu_addr offset = 1;
+
+    if (row->kind != SFU_ROW_RULES || !is_kept(&row->cfa, SP) || !is_kept(&row->ra, LR) ||
+        !is_return_address(c->target, lr) || !is_behind_blx(lr & ~1u))
+        return false;
+    return row->function == pc || p->symbol == NULL || (p->symbol(p->ctx, pc, &offset) != NULL && offset == 0);
+}
+
+/* Whether the exception frame at ADDR says that the CPU was not to execute Thumb code: a jump to an even address led
+ * there. */
+static bool is_not_thumb(const struct sfu_cortexm *c, uint32_t addr)
+{
+    uint32_t xpsr;
+
+    return read_at(c->target, addr, FRAME_XPSR, &xpsr) == SFU_OK && (xpsr & XPSR_THUMB) == 0;
+}
+
+/* Whether the row at REGS, where a jump to an even address has led, says nothing of who jumped: rows hold for who comes
+ * through the code in front of them. Not inlined, because a row takes much of the stack. */
+static __attribute__((__noinline__)) bool is_jumped_into(const struct sfu_cortexm *c,
+                                                         const struct sfu_registers *regs)
+{
+    struct sfu_row row;
+
+    return find_row(c->target, (uint32_t)regs->pc, SFU_PC_EXACT, &row) &&
+           !may_be_called(c, &row, (uint32_t)regs->pc, (uint32_t)regs->ra);
+}
+
+/* Guesses who has jumped to what *INTERRUPTED says: LR has the return address of the last call. */
+static int guess_jump(const struct sfu_cortexm *c, struct sfu_interrupted *interrupted)
+{
+    const uint32_t lr = (uint32_t)interrupted->regs.ra;
+
+    if (!is_return_address(c->target, lr))
+        return SFU_E_NOT_CODE;
+    interrupted->regs.pc = lr & ~1u;
+    interrupted->regs.pc_kind = SFU_PC_RETURN;
+    interrupted->guess = SFU_GUESS_HOOK;
+    return SFU_OK;
+}
+
+/* Reads the exception frame of an exception further down than the one that a walk began with; or of that one, if it was
+ * jumped to. FAULT: EXC_RETURN, and where that exception has pushed it. */
 static int unstack_deeper(const struct sfu_cortexm *c, struct sfu_cortexm_fault *fault,
                           const struct sfu_frame *frame, struct sfu_interrupted *interrupted)
 {
@@ -607,6 +672,8 @@ static int unstack_deeper(const struct sfu_cortexm *c, struct sfu_cortexm_fault 
         fault->exception = HARD_FAULT; /* whose handler the NMI may have interrupted */
     if (may_be_lost(fault, frame->reliable) || (code == SFU_OK && is_unsure(c, fault, code, interrupted)))
         return guess_interrupted(c, fault->exc_return, fault->sp, fp, interrupted);
+    if (code == SFU_OK && is_not_thumb(c, (uint32_t)interrupted->saved) && is_jumped_into(c, &interrupted->regs))
+        return guess_jump(c, interrupted);
     return code;
 }
 
@@ -632,18 +699,21 @@ int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct 
 
 /* ---- Into the printer ------------------------------------------------------------------------------------------ */
 
-static void set_target(struct sfu_cortexm *cortexm, struct sfu_panic *panic)
+static void set_callbacks(struct sfu_cortexm *cortexm, struct sfu_target *target)
 {
-    struct sfu_target *target = &panic->own;
-
-    cortexm->panic = panic;
-    cortexm->target = target;
     target->stack.bytes = NULL;
     if (cortexm->num_stacks != 0)
         target->find_stack = find_stack;
     target->read = read_stack;
     target->reg = get_register;
     target->ctx = cortexm;
+}
+
+static void set_target(struct sfu_cortexm *cortexm, struct sfu_panic *panic)
+{
+    cortexm->panic = panic;
+    cortexm->target = &panic->own;
+    set_callbacks(cortexm, &panic->own);
 }
 
 int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
@@ -654,6 +724,17 @@ int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const
     set_target(cortexm, panic);
     panic->own.trap_hook = sfu_cortexm_hook;
     return code;
+}
+
+void sfu_cortexm_share(struct sfu_cortexm *cortexm, struct sfu_panic *panic)
+{
+    struct sfu_target *target = &panic->own;
+
+    target->stack.low = cortexm->target->stack.low;
+    target->stack.high = cortexm->target->stack.high;
+    target->find_stack = cortexm->target->find_stack;
+    set_callbacks(cortexm, target);
+    target->trap_hook = sfu_cortexm_hook;
 }
 
 /* No hook, which would bring the code that looks rows up. */
@@ -721,9 +802,11 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
     struct sfu_cortexm_fault fault;
     int code = read_entry(cortexm, entry, top, &fault);
 
-    if (code != SFU_OK || cortexm->target->trap_hook != NULL || !is_below_lost(&fault))
+    if (code != SFU_OK)
         return code;
-    cortexm->lost = true;
+    cortexm->lost = cortexm->target->trap_hook == NULL && is_below_lost(&fault);
+    if (!cortexm->lost && (top->pc == 0 || !is_not_thumb(cortexm, cortexm->frame)))
+        return SFU_OK; /* who has called a null pointer, a walk guesses without the hook */
     set_exception_itself(top, entry);
     return SFU_E_STACK;
 }
@@ -749,6 +832,17 @@ static void print_lost(const struct sfu_panic *p, const struct sfu_cortexm_fault
     sfu_print_text(p, "; the next frame is guessed:\n");
 }
 
+/* If no row says who has jumped to *TOP, the hook is to guess that. Not inlined: the caller goes on to print. */
+static __attribute__((__noinline__)) void
+begin_at_jump(const struct sfu_cortexm *c, const struct sfu_cortexm_entry *entry, struct sfu_registers *top)
+{
+    if (!is_jumped_into(c, top))
+        return;
+    print_register(c->panic, "a jump led to 0x", (uint32_t)top->pc);
+    sfu_print_text(c->panic, "; who jumped is guessed:\n");
+    set_exception_itself(top, entry);
+}
+
 static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry)
 {
     struct sfu_panic *panic = cortexm->panic;
@@ -766,6 +860,8 @@ static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *en
     sfu_cortexm_explain(panic, &fault);
     if (cortexm->lost)
         print_lost(panic, &fault);
+    if (fault.has_xpsr && !fault.thumb)
+        begin_at_jump(cortexm, entry, &top);
     code = sfu_panic_print(panic, &top);
     print_other_state(panic, code);
     return code;

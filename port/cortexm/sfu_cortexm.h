@@ -100,9 +100,14 @@ int sfu_cortexm_unstack(const struct sfu_target *target, uint32_t exc_return, ui
 int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
                      const void *sframe_end, const void *low, const void *high);
 
+/* Makes traces of PANIC, another printer than that of CORTEXM, cross exceptions and read memory as those of CORTEXM do.
+ * Call it behind sfu_cortexm_init. Both walk by CORTEXM: one at a time. */
+void sfu_cortexm_share(struct sfu_cortexm *cortexm, struct sfu_panic *panic);
+
 #ifdef SFU_START_H
-/* The same by the tables that sfu-link has made; PANIC gets what sfu_panic_share (sfu_start.h) gives: traces have
- * names. */
+/* The same as sfu_cortexm_init by the tables that sfu-link has made; PANIC gets what sfu_panic_share (sfu_start.h)
+ * gives: traces have names. From then on sfu_panic_here prints the trace that begins there, in a function or in a
+ * handler. */
 static inline int sfu_cortexm_start(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low,
                                     const void *high)
 {
@@ -111,7 +116,9 @@ static inline int sfu_cortexm_start(struct sfu_cortexm *cortexm, struct sfu_pani
 
     if (made->bytes == NULL)
         return code;
-    return sfu_cortexm_init(cortexm, panic, made->bytes, made->bytes + (size_t)made->size, low, high);
+    code = sfu_cortexm_init(cortexm, panic, made->bytes, made->bytes + (size_t)made->size, low, high);
+    sfu_cortexm_share(cortexm, sfu_panic_printer());
+    return code;
 }
 #endif
 
@@ -122,17 +129,19 @@ void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic,
 /* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with.
  * Rows that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the
  * exception frame lies in no memory that may be read, or if the CPU has not pushed one, or not all of it, or,
- * without fault registers, may not have; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than
- * EXC_RETURN as its PC, and a trace from there guesses, or says why it ends. The CPU has not pushed one in the
- * handler of a fault that says so; and in a handler whose priority is higher, which the CPU runs before the handler
- * of that fault. After sfu_cortexm_init_dump, the same if an exception has come into the handler of such a fault,
- * because who reads the dump cannot know that a frame further down is lost. */
+ * without fault registers, may not have, or if code has jumped to an even address but 0; SFU_E_TRAP if it is the
+ * other TrustZone state's. Then *TOP has no more than EXC_RETURN as its PC, and a trace from there guesses where it
+ * is not sure, or says why it ends. The CPU has not pushed one in the handler of a fault that says so; and in a
+ * handler whose priority is higher, which the CPU runs before the handler of that fault. After
+ * sfu_cortexm_init_dump, the same if an exception has come into the handler of such a fault, because who reads the
+ * dump cannot know that a frame further down is lost. */
 int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
                           struct sfu_registers *top);
 
 /* Prints what the fault of ENTRY is in words, then the trace of what it has interrupted. If the CPU could not save that
  * (a stack overflow), or if an exception could not return, it is said, and the trace begins with a guess: what looks
- * like an exception frame, or else the first return address on the stack. Returns the code that ended the walk. */
+ * like an exception frame, or else the first return address on the stack. If code has jumped to an even address where
+ * no function begins, LR is the guess. Returns the code that ended the walk. */
 int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry);
 
 /* Where the context switch of an operating system has put what it saves of a task: in words, counted from the SP that

@@ -840,6 +840,15 @@ def cortexm_without_cfi(bench, script):
     must(names[:3] + names[4:] == ["inner", "quotient", "PendSV_Handler", "main", "Reset_Handler"], f"{names} {lines}")
 
 
+# An interrupt that panics.
+VECTORS = """.section .isr_vector, "a", %progbits
+.word 0, 0, 0, 0, 0, 0, 0, PendSV_Handler, 0
+"""
+PANICS = """
+void panicked(void);
+static volatile int after;
+void PendSV_Handler(void) { panicked(); after = 1; }
+"""
 # The same start-up code in C.
 RESET = """
 #include "sfu_cortexm.h"
@@ -869,6 +878,16 @@ def test_cortexm_link(bench):
         frames = [line for line in lines if line.startswith("#")]
         names = [re.match(r"#\d+ +0x[0-9a-f]{8}  (\w+)\+|", line)[1] for line in frames]
         must(names == ["divide", "main", "Reset_Handler"], f"{lines}")
+    bench.write("startup.s", in_assembly + VECTORS)
+    pends = "*(volatile uint32_t *)0xe000ed04 = 1u << 28; for (;;) zero = 0;"
+    bench.write("app.c", application.replace("return divide(7, &zero) + 1;", pends) + PANICS)
+    bench.run(script, own=True)
+    lines = boot_cortexm(bench, "linked.elf")
+    names = [re.match(r"#\d+ +0x[0-9a-f]{8}  (\w+)\+|", line)[1] for line in lines if line.startswith("#")]
+    must(names == ["panicked", "PendSV_Handler", None, "main", "Reset_Handler"], f"{lines}")
+    must(lines[-2] == "trace ends (1): end of the stack: the outermost frame", f"{lines}")
+    own = bench.read("cortexm_started.c").splitlines()
+    must(len(own) <= 12, f"{len(own)} lines of the user's code")
 
 
 def test_cortexm(bench):

@@ -19,6 +19,7 @@ enum {
     WORD = 4,
     R12_AT = 4 * WORD,
     XPSR_AT = 7 * WORD,
+    THUMB = 1 << 24,  /* in xPSR */
     EXCEPTION = 0x1ff /* in xPSR and ICSR: its number */
 };
 
@@ -120,6 +121,26 @@ static bool fits_mode(const struct trace_space *space, uint32_t exc_return, uint
            ((xpsr & EXCEPTION) == 0) == ((exc_return & FROM_THREAD) != 0);
 }
 
+/* Whether a jump to an even address has led to *INTERRUPTED, as xPSR says, and the row there says nothing of who
+ * jumped: rows hold for who comes through the code in front of them. */
+static bool is_jumped_into(const struct trace_space *space, const struct sfu_interrupted *interrupted)
+{
+    struct sfu_frame frame = {.regs = interrupted->regs};
+    struct sfu_row row;
+    uint64_t xpsr;
+
+    return space_word(space, interrupted->saved + XPSR_AT, &xpsr) && (xpsr & THUMB) == 0 &&
+           sfu_find_frame(space->target, &frame, &row) == SFU_OK && row.function != interrupted->regs.pc;
+}
+
+/* LR has the return address of the last call: who made that is guessed to have jumped. */
+static void guess_jump(struct sfu_interrupted *interrupted)
+{
+    interrupted->regs.pc = interrupted->regs.ra & ~UINT64_C(1);
+    interrupted->regs.pc_kind = SFU_PC_RETURN;
+    interrupted->guess = SFU_GUESS_HOOK;
+}
+
 /* A dump begins at EXC_RETURN itself where the CPU has not pushed what was interrupted, or not all of it: what looks
  * like that is a guess. Of a stopped board the first exception on the way is that whose handler runs. */
 int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struct sfu_interrupted *interrupted)
@@ -143,6 +164,8 @@ int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struc
     if (code == SFU_OK &&
         (begins || !fits_mode(space, exc_return, interrupted->saved) || may_be_lost(space, frame)))
         interrupted->guess = SFU_GUESS_HOOK;
+    if (code == SFU_OK && is_jumped_into(space, interrupted))
+        guess_jump(interrupted);
     space->in_exception = true;
     return code;
 }

@@ -119,6 +119,13 @@ def wrong_return(board, image):
         must(mark in text, text[-300:])
 
 
+def jumped(board, image):
+    """Who has jumped into a function by an even address is a guess: its rows say nothing of that."""
+    log = log_of(board, image, "jump")
+    must(re.search("sfu2 0+ begin", log), log[-300:])
+    check_guesses(trace(image, text=log), ["EXC_RETURN", "jump!", "work", "task"], [1])
+
+
 def called_null(board, image):
     """Vectors are at 0: what is called a null pointer lies in the image, and is no code of it. Debug information has a
     function there that the linker has dropped."""
@@ -566,6 +573,7 @@ for name in BOARDS:
     tests[f"{name}/dump/without-psp"] = (without_psp,)
     tests[f"{name}/dump/wrong-return"] = (wrong_return,)
     tests[f"{name}/dump/null-call"] = (called_null,)
+    tests[f"{name}/dump/jump"] = (jumped,)
     tests[f"{name}/stopped"] = (stopped,)
     tests[f"{name}/halted/task"] = (halted, "task", False)
     tests[f"{name}/halted/wrong"] = (halted, "wrong", True)

@@ -7,7 +7,8 @@
  * pushing registers, if there is one. In the same way the CPU loses what an NMI ("nmi") or SysTick ("pending") has
  * interrupted, whose handler runs before that of the fault; an NMI comes into that handler ("both"), or into that of
  * the fault ("crossed"). SysTick's handler dumps itself ("here"; "here-lost", as "pending" does), with a copy of the
- * System Control Block ("scb", "scb-lost"). cortexm_trace.py knows which functions are in the traces then.
+ * System Control Block ("scb", "scb-lost"). A function jumps to an even address inside of another one ("jump").
+ * cortexm_trace.py knows which functions are in the traces then.
  */
 #include "board.h"
 #include "sfu_arch.h"
@@ -86,6 +87,21 @@ NOINLINE void fail(void);
 void fail(void)
 {
     __asm__ volatile("udf #0");
+}
+
+/* The label lies where the function has pushed registers. */
+void pushes(void);
+void pushes_inside(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl pushes\n\t.type pushes, %function\n\t"
+        ".thumb_func\npushes:\n\t.cfi_startproc\n\tpush {r4, lr}\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset lr, -4\n\t"
+        ".globl pushes_inside\n\t.thumb_func\npushes_inside:\n\tadds r0, #1\n\tpop {r4, pc}\n\t.cfi_endproc\n\t"
+        ".size pushes, . - pushes");
+
+NOINLINE void jump(void (*where)(void));
+void jump(void (*where)(void))
+{
+    where();
+    BARRIER();
 }
 
 NOINLINE int read_sensor(int n);
@@ -194,6 +210,8 @@ void work(const char *what)
 #endif
     if (what[0] == 't')
         fail();
+    if (what[0] == 'j')
+        jump((void (*)(void))((uintptr_t)pushes_inside & ~(uintptr_t)1));
     if (what[0] == 'o')
         overflow();
     if (what[0] == 'n')
