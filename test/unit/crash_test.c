@@ -821,7 +821,7 @@ static void visit(const struct sfu_walk *from, const struct visits *v, const str
         struct sfu_walk next;
         memcpy(&next, from, sizeof next);
         next.frame.regs.fp = sp;
-        note("stack %u, SP %llx, %u visits left", stack, (unsigned long long)sp, left);
+        note_numbers("stack %llu, SP %llx, %llu visits left", stack, sp, left, 0);
         visited++;
         if (!may_go(v, stack, sp)) {
             refused++;

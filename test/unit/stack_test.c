@@ -791,7 +791,7 @@ static void visit(const struct sfu_walk *from, const struct visits *v, unsigned 
         memcpy(&next, from, sizeof next);
         next.frame.regs.fp = sp;
         row.trap_frame = trap;
-        note("stack %u, SP %llx, %u visits left, trap %d", stack, (unsigned long long)sp, left, trap);
+        note_numbers("stack %llu, SP %llx, %llu visits left, trap %llu", stack, sp, left, trap);
         visited++;
         if (sp <= last && !stays) {
             refused++;

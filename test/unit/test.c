@@ -9,6 +9,8 @@ struct build the_build;
 /* ---- Comparing ---- */
 
 static char noted[256];
+static const char *numbers_format; /* of numbers, which are not in noted yet; or NULL */
+static unsigned long long numbers[4];
 
 void note(const char *format, ...)
 {
@@ -16,13 +18,30 @@ void note(const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(noted, sizeof noted, format, args);
     va_end(args);
+    numbers_format = NULL;
+}
+
+void note_numbers(const char *format, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    numbers_format = format;
+    numbers[0] = a;
+    numbers[1] = b;
+    numbers[2] = c;
+    numbers[3] = d;
+}
+
+static const char *last_note(void)
+{
+    if (numbers_format != NULL)
+        note(numbers_format, numbers[0], numbers[1], numbers[2], numbers[3]);
+    return noted;
 }
 
 void same_at(uint64_t a, uint64_t b, const char *what, const char *file, int line)
 {
     if (a != b) {
         check_fail(file, line, "%s: 0x%llx, 0x%llx (%s)", what, (unsigned long long)a, (unsigned long long)b,
-                   noted);
+                   last_note());
     }
 }
 
@@ -55,7 +74,7 @@ const char *code_name(int code)
 void code_at(int got, int want, const char *what, const char *file, int line)
 {
     if (got != want)
-        check_fail(file, line, "%s: %s (%d), not %s (%s)", what, code_name(got), got, code_name(want), noted);
+        check_fail(file, line, "%s: %s (%d), not %s (%s)", what, code_name(got), got, code_name(want), last_note());
 }
 
 static bool seen_codes[64];

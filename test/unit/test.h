@@ -55,6 +55,9 @@ bool built(int version, int abi, bool big);
 /* ---- Comparing. A failure prints what note said last. ---- */
 
 void note(const char *format, ...);
+/* The same of numbers, as %llu or %llx. They become text when a failure prints them: some loops are passed a million
+ * times. */
+void note_numbers(const char *format, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 void same_at(uint64_t a, uint64_t b, const char *what, const char *file, int line);
 void code_at(int got, int want, const char *what, const char *file, int line);
 #define same(a, b)       same_at((uint64_t)(a), (uint64_t)(b), #a " == " #b, __FILE__, __LINE__)
