@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+/* sfu-trace says the same of logs and cores: port/host/machine/traps.c. */
 #include "sfu_trap.h"
 
 #define BUILTIN "__builtin_trap(), or a check that gives no reason"

@@ -218,7 +218,9 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state);
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
  * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. CODE_SYSCALL,
  * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. ARM: the PC is in LR; CODE_TRAP4 and
- * CODE_TRAP8: that is 4 or 8 behind it. */
+ * CODE_TRAP8: that is 4 or 8 behind it.
+ * gen/entries.c has the names for --entry; state.c what holds in each (code_trap_entry); kinds.c finds out which kind
+ * code is; vectors.c what the CPU is told to enter. */
 enum code_kind {
     CODE_TRAP,
     CODE_ERROR,

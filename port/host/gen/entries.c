@@ -103,6 +103,17 @@ const char *entries_kind(enum code_kind kind)
     return "?";
 }
 
+/* No kind has the name WORD. */
+static bool refuse_kind(struct reader *r, const char *word)
+{
+    char names[160] = "";
+    size_t i, used = 0;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", kinds[i].name);
+    return refuse(r, "there is no kind '%s'; there are %s", word, names);
+}
+
 /* Takes ":KIND" off NAME. STEP: the number behind "vectors/", or 0. */
 static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *step)
 {
@@ -124,10 +135,7 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
     for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, word) != 0; i++)
         continue;
     if (i == sizeof kinds / sizeof *kinds)
-        return refuse(r,
-                      "there is no kind '%s'; there are trap, error, syscall, sp0, scratch, trap4, trap8, vectors, "
-                      "start, call",
-                      word);
+        return refuse_kind(r, word);
     if (kinds[i].fits != NULL && !kinds[i].fits(r->image))
         return refuse(r, "%s is for %s alone", word, kinds[i].of);
     *kind = kinds[i].kind;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What an instruction that only traps says of its reason: compilers put it behind a check that has failed. */
+/*
+ * What an instruction that only traps says of its reason: compilers put it behind a check that has failed. A kernel's
+ * own printer says the same in fewer words, of the CPU that it runs on: port/print/sfu_trap.c.
+ */
 #include "space.h"
 
 #include <string.h>

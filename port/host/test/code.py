@@ -2919,8 +2919,9 @@ SAME = {
 # What is wrong is said.
 REFUSED = {
     "nothing": "no code has this symbol", "": "no code has this symbol", "v1:": "there is no kind ''",
-    "v1:trapp": "there is no kind 'trapp'; there are trap, error, syscall, sp0, ", "v1:sp0": "sp0 is for aarch64 alone",
-    "v1:scratch": "scratch is for RISC-V alone", "v1:syscall/8": "only vectors of x86_64 and i386 take a number",
+    "v1:trapp": "there is no kind 'trapp'; there are trap, trap4, trap8, error, sp0, ",
+    "v1:sp0": "sp0 is for aarch64 alone", "v1:scratch": "scratch is for RISC-V alone",
+    "v1:syscall/8": "only vectors of x86_64 and i386 take a number",
     "v1:error/4": "only vectors of x86_64 and i386 take a number",
     "stubs:vectors": "a number of bytes must follow", "stubs:vectors/0": "'0' is no number of bytes from 1 to 4096",
     "stubs:vectors/x": "'x' is no number of bytes", "v1:vectors/16": "the symbol has no size",
