@@ -295,14 +295,12 @@ static void hint(uint32_t word, struct code_fact *fact)
     }
 }
 
-/* dc zva, gva, gzva: a block around the address, of 64 bytes on most CPUs, and of up to 2,048. */
-static void zero_block(uint32_t word, struct code_fact *fact)
+/* dc zva, gva, gzva, stzgm: a block around the address in REG, of 64 bytes on most CPUs, and of up to 2,048. */
+static void zero_block(struct code_fact *fact, uint8_t reg)
 {
-    if (rd(word) != SP) {
-        code_write(fact, rd(word), -63, 63);
-        code_overwrite(fact, rd(word), 0, 1);
-        code_write(fact, rd(word), 1, 63);
-    }
+    code_overwrite(fact, reg, 0, 1);
+    code_write(fact, reg, -63, 63);
+    code_write(fact, reg, 1, 63);
     code_write(fact, ANYWHERE, 0, 64);
 }
 
@@ -321,7 +319,7 @@ static void system_word(uint32_t word, struct code_fact *fact)
     else if ((word & 0xfff8ffe0) == 0xd5184020) /* msr elr_el1, xN */
         code_add(fact, CODE_SET, CODE_PC, 0, rd(word), 0);
     else if ((word & 0xffffffa0) == 0xd50b7420 || (word & 0xffffffe0) == 0xd50b7480)
-        zero_block(word, fact);
+        zero_block(fact, rd(word) == SP ? (uint8_t)CODE_ZERO : rd(word));
     else if (word & 1u << 21) /* mrs, sysl */
         replace(fact, rd(word));
 }
@@ -448,10 +446,21 @@ static void pair(uint32_t word, struct code_fact *fact)
     update(fact, word, mode, k, loads && !is_vector && (rd(word) == rn(word) || field(word, 10, 5) == rn(word)));
 }
 
-/* st64b, st64bv, st64bv0. */
-static bool is_block(uint32_t word)
+/* st64b; st64bv, st64bv0, which may fail, and say so in a register; ld64b, which loads eight. Returns false if WORD is
+ * none of them. */
+static bool access_block(uint32_t word, struct code_fact *fact)
 {
-    return (word & 0xffe0fc00) == 0xf8209000 || (word & 0xffe0ec00) == 0xf820a000;
+    if ((word & 0xfffffc00) == 0xf83f9000) {
+        code_overwrite(fact, rn(word), 0, 64);
+    } else if ((word & 0xffe0ec00) == 0xf820a000) {
+        code_write(fact, rn(word), 0, 64);
+        forget(fact, field(word, 16, 5));
+    } else if ((word & 0xfffffc00) == 0xf83fd000) {
+        code_add(fact, CODE_FORGET, rd(word), (uint8_t)(rd(word) < 24 ? rd(word) + 7 : X30), 0, 1);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* CODE_TARGET becomes INDEX of WORD, as it is extended, and shifted by SHIFT. */
@@ -494,10 +503,12 @@ static void access_at_sum(struct code_fact *fact, uint32_t word, bool loads, uin
  * write back. */
 static void changed_in_memory(uint32_t word, struct code_fact *fact)
 {
+    if (access_block(word, fact))
+        return;
     if ((word & 0x3f20fc00) == 0x38208000) /* swp, swpb, swph */
         code_overwrite(fact, rn(word), 0, 1u << (word >> 30));
     else
-        code_write(fact, rn(word), 0, is_block(word) ? 64 : 16);
+        code_write(fact, rn(word), 0, 16);
     replace(fact, rd(word));
     if (field(word, 10, 1))
         code_forget(fact, rn(word));
@@ -562,8 +573,8 @@ static void structures(uint32_t word, struct code_fact *fact)
         code_forget(fact, rn(word));
 }
 
-/* stg, stzg, st2g, stz2g, of which those with z write 16 or 32 bytes of zeros; and ldg and those of blocks, in which
- * MODE is 0: "an IMPLEMENTATION DEFINED multiple" of 16 bytes. */
+/* stg, stzg, st2g, stz2g, of which those with z write 16 or 32 bytes of zeros; and, where MODE is 0, ldg, ldgm, stgm
+ * and stzgm, which writes a block of zeros. */
 static void tags(uint32_t word, struct code_fact *fact)
 {
     const unsigned op = field(word, 22, 2), mode = field(word, 10, 2);
@@ -571,9 +582,9 @@ static void tags(uint32_t word, struct code_fact *fact)
 
     if (mode == 0 && op & 1)
         forget(fact, rd(word));
-    else if (mode == 0)
-        code_write(fact, rn(word), 0, 16);
-    else if (op & 1)
+    else if (mode == 0 && op == 0)
+        zero_block(fact, rn(word));
+    else if (mode != 0 && op & 1)
         code_overwrite(fact, rn(word), mode == 1 ? 0 : k, op == 3 ? 32 : 16);
     update(fact, word, mode, k, false);
 }
@@ -589,29 +600,61 @@ static void strings(uint32_t word, struct code_fact *fact)
     forget(fact, field(word, 16, 5));
 }
 
-/* Exclusive, ordered, of tags and of whole blocks: what their fields name is unknown then. A register of addresses is
- * written if they say so. */
+/* Ordered ones without a comparison: stlr, stllr, stlur, also of vectors, stlr that writes back; stilp, ldiapp, two
+ * registers; swpp, swpt. Returns false if WORD is another one. */
+static bool ordered(uint32_t word, struct code_fact *fact)
+{
+    const unsigned bytes = 1u << (word >> 30), two = word >> 30 & 1 ? 16 : 8;
+    const bool loads = word & 1u << 22, writes = field(word, 12, 4) == 0;
+
+    if ((word & 0x3fe00000) == 0x08800000) { /* stlr, stllr */
+        code_overwrite(fact, rn(word), 0, bytes);
+    } else if ((word & 0x3fe00c00) == 0x19000000) { /* stlur */
+        code_overwrite(fact, rn(word), offset_of(word, 12, 9), bytes);
+    } else if ((word & 0x3f600c00) == 0x1d000800) { /* stlur of vectors */
+        code_overwrite(fact, rn(word), offset_of(word, 12, 9), word & 1u << 23 ? 16 : bytes);
+    } else if ((word & 0x3f600c00) == 0x1d400800) { /* ldapur of vectors */
+        ;
+    } else if ((word & 0xbffffc00) == 0x99800800) { /* stlr [xN, #-8]! */
+        code_overwrite(fact, rn(word), -(int64_t)bytes, bytes);
+        code_add(fact, CODE_SET, rn(word), 0, rn(word), -(int64_t)bytes);
+    } else if ((word & 0xbfa0ec00) ==
+               0x99000800) { /* stilp [xN, #-16]!, ldiapp [xN], #16, and without writing back */
+        if (!loads)
+            code_overwrite(fact, rn(word), writes ? -(int64_t)two : 0, two);
+        if (writes)
+            code_add(fact, CODE_SET, rn(word), 0, rn(word), loads ? (int64_t)two : -(int64_t)two);
+        if (loads) {
+            replace(fact, rd(word));
+            replace(fact, field(word, 16, 5));
+        }
+    } else if ((word & 0xff20fc00) == 0x19208000 || (word & 0xbf20fc00) == 0x19208400) { /* swpp; swpt */
+        code_overwrite(fact, rn(word), 0, word & 1u << 10 ? two / 2 : 16);
+        replace(fact, rd(word));
+        if (!(word & 1u << 10))
+            replace(fact, field(word, 16, 5));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Exclusive, that compare, of tags and of whole blocks: what their fields name is unknown then. A register of addresses
+ * is written if they say so. */
 static void rare(uint32_t word, struct code_fact *fact)
 {
-    bool is_vector = word & 1u << 26, ordered = (word & 0x3f000000) == 0x08000000;
+    bool is_vector = word & 1u << 26, exclusive = (word & 0x3f000000) == 0x08000000;
 
-    if ((word & 0x3fe00c00) == 0x19000800) /* stilp, ldiapp: there, or in front of it */
-        code_write(fact, rn(word), -16, 32);
-    else if ((word & 0x3fe00000) == 0x08800000) /* stlr, stllr, those of bytes and of halves */
-        code_overwrite(fact, rn(word), 0, 1u << (word >> 30));
-    else if ((word & 0x3fe00c00) == 0x19000000) /* stlur, stlurb, stlurh */
-        code_overwrite(fact, rn(word), offset_of(word, 12, 9), 1u << (word >> 30));
-    else
-        code_write(fact, rn(word), ordered || field(word, 21, 1) ? 0 : offset_of(word, 12, 9), 16);
+    code_write(fact, rn(word), exclusive || field(word, 21, 1) ? 0 : offset_of(word, 12, 9), 16);
     if (!is_vector)
         forget(fact, rd(word));
-    if (ordered) {
+    if (exclusive) {
         forget(fact, field(word, 10, 5));
         forget(fact, rd(word) | 1u); /* casp */
         forget(fact, field(word, 16, 5) | 1u);
     }
     forget(fact, field(word, 16, 5));
-    if (!ordered && field(word, 10, 2) != 0)
+    if (!exclusive && field(word, 10, 2) != 0)
         code_forget(fact, rn(word));
 }
 
@@ -632,7 +675,7 @@ static void memory(uint32_t word, struct code_fact *fact)
         tags(word, fact);
     } else if ((word & 0x3b200c00) == 0x19000400) {
         strings(word, fact);
-    } else {
+    } else if (!ordered(word, fact)) {
         rare(word, fact);
     }
 }

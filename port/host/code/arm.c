@@ -475,14 +475,15 @@ static struct operand by_register(uint8_t reg, unsigned type, unsigned by)
 
 /* ---- Loads and stores ------------------------------------------------------------------------------------------ */
 
-/* One word or less in memory: at RN + K or, if there is one, RN + INDEX << BY. Behind or in front of the access RN may
- * become that. */
+/* One word or less in memory: at RN + K or, if there is one, RN + or - INDEX << BY. Behind or in front of the access RN
+ * may become that. */
 struct access {
     uint8_t rn, index;
     bool loads, by_index, post, writes;
     unsigned bytes, by;
-    bool has_sign, other; /* OTHER: shifted otherwise, or subtracted */
+    bool has_sign, other; /* OTHER: shifted otherwise */
     int64_t k;
+    bool down; /* INDEX is subtracted */
 };
 
 /* Words in code are read as they are in the file. */
@@ -495,7 +496,7 @@ static bool literal(const struct instruction *i, uint64_t addr, uint64_t *value)
     return p != NULL;
 }
 
-/* Whether A is at RN + INDEX, to the left by BY. */
+/* Whether A is at RN + or - INDEX, to the left by BY. */
 static bool is_at_sum(const struct access *a)
 {
     return a->by_index && !a->other && !a->post;
@@ -508,7 +509,7 @@ static void add_index(struct code_fact *fact, const struct access *a)
         code_add(fact, CODE_SET, CODE_TARGET, 0, a->index, 0);
         code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, a->by);
     }
-    code_add(fact, CODE_SUM, CODE_TARGET, a->by != 0 ? (uint8_t)CODE_TARGET : a->index, a->rn, 1);
+    code_add(fact, CODE_SUM, CODE_TARGET, a->by != 0 ? (uint8_t)CODE_TARGET : a->index, a->rn, a->down ? -1 : 1);
 }
 
 static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt, const struct access *a)
@@ -523,7 +524,7 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
         code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
         if (reg != CODE_TARGET)
             code_forget(fact, CODE_TARGET);
-    } else if (a->by_index && !a->other && !a->post && (a->by == 0 || 1u << a->by == a->bytes))
+    } else if (is_at_sum(a) && !a->down && (a->by == 0 || 1u << a->by == a->bytes))
         code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn,
                    a->by == 0 ? (uint8_t)CODE_NONE : a->index, 0);
     else if (a->by_index)
@@ -646,7 +647,7 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
                one = which == 9 || (before && !writes);
     const uint8_t rn = reg_at(word, 16);
     const int64_t k = up ? bytes : -(int64_t)bytes;
-    const uint32_t size = !floats ? 4 : one ? (which == 11 ? 8 : 4) : bytes;
+    const uint32_t size = which == 9 ? 2 : !floats ? 4 : one ? (which == 11 ? 8 : 4) : bytes;
 
     if (floats && !before && !up && writes) { /* vlstm, vlldm: the base stays */
         if (!loads)
@@ -658,9 +659,11 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
         return;
     }
     if (!loads && rn != PC && size != 0) {
-        code_write(fact, rn, before ? k : 0, size);
-        if (which == 10 || (which == 11 && size % 8 == 0)) /* fstmx writes less, and others what their CPU says */
-            code_replace_bytes(fact);
+        const uint32_t sure = which == 11 ? size / 8 * 8 : size; /* fstmx; others write a word at least */
+
+        code_overwrite(fact, rn, before ? k : 0, sure);
+        if (sure < size)
+            code_write(fact, rn, before ? k : 0, size);
     }
     if (writes)
         set(fact, rn, rn, k);
@@ -1231,7 +1234,8 @@ static void access_pair(struct code_fact *fact, const struct instruction *i)
     if (before || field(word, 21, 1)) {
         if (word == 0xe97fe97f) /* sg */
             return;
-        a = (struct access){rn, 0, loads, false, !before, field(word, 21, 1), 4, 0, false, false, up ? k : -k};
+        a = (struct access){rn, 0, loads, false, !before,     field(word, 21, 1),
+                            4,  0, false, false, up ? k : -k, false};
         access_two(fact, i, rt, other, &a);
     } else if (!up) { /* ldrex, strex; tt */
         code_forget(fact, loads ? rt : other);
@@ -1277,7 +1281,7 @@ static void access_wide(struct code_fact *fact, const struct instruction *i)
     const bool far = field(word, 23, 1), loads = field(word, 20, 1);
     const uint8_t rt = reg_at(word, 12), rn = reg_at(word, 16);
     const int64_t k = word & 0xff;
-    struct access a = {rn, 0, loads, false, false, false, 1u << size, 0, field(word, 24, 1), false, 0};
+    struct access a = {rn, 0, loads, false, false, false, 1u << size, 0, field(word, 24, 1), false, 0, false};
 
     if (size == 3 || (!loads && rn == PC)) {
         unknown(fact);
@@ -1427,17 +1431,9 @@ static void access_more(struct code_fact *fact, const struct instruction *i)
     const bool writes = !before || field(word, 21, 1);
     const int64_t k = field(word, 8, 4) << 4 | field(word, 0, 4);
     const uint8_t rt = reg_at(word, 12);
-    struct access a = {reg_at(word, 16),
-                       reg_at(word, 0),
-                       loads,
-                       !field(word, 22, 1),
-                       !before,
-                       writes,
-                       2,
-                       0,
-                       loads && kind > 1,
-                       !up,
-                       up ? k : -k};
+    struct access a = {reg_at(word, 16),  reg_at(word, 0), loads,       !field(word, 22, 1),
+                       !before,           writes,          2,           0,
+                       loads && kind > 1, false,           up ? k : -k, !up};
 
     if (!loads && kind > 1) {
         a.bytes = 4;
@@ -1615,8 +1611,9 @@ static void access_word(struct code_fact *fact, const struct instruction *i)
                        field(word, 22, 1) ? 1 : 4,
                        field(word, 7, 5),
                        false,
-                       !up || field(word, 5, 2) != LSL,
-                       up ? k : -k};
+                       field(word, 5, 2) != LSL,
+                       up ? k : -k,
+                       !up};
 
     if ((rt == PC && a.bytes == 1) || (writes && a.rn == PC) || (writes && loads && a.rn == rt)) {
         unknown(fact);

@@ -461,7 +461,25 @@ static void store(struct code_fact *fact, const struct instruction *i)
         code_overwrite(fact, base, imm_s(i->word), 1u << function);
 }
 
-/* fsh, fsw, fsd, fsq; else of vectors, whose length no instruction says. */
+/* Stores of vectors, whose length no instruction says: one element of each field at least, or whole registers, each of
+ * which is not shorter than one of the general ones. Under a mask perhaps none; by a register or by a mask's vector
+ * elsewhere. */
+static void store_vectors(struct code_fact *fact, const struct instruction *i)
+{
+    enum { UNIT, STRIDED = 2, WHOLE = 8, OF_MASK = 11 };
+    const uint32_t width = field(i->word, 12, 3), mode = field(i->word, 26, 2), fields = (i->word >> 29) + 1;
+    const uint32_t element = width == 0 ? 1 : 1u << (width - 4), how = mode == UNIT ? rs2(i->word) : UNIT;
+
+    if (!field(i->word, 25, 1) || (mode != UNIT && mode != STRIDED))
+        code_write(fact, read(rs1(i->word)), 0, 1);
+    else
+        code_overwrite(fact, read(rs1(i->word)), 0,
+                       how == WHOLE     ? fields * i->xlen
+                       : how == OF_MASK ? 1
+                                        : fields * element);
+}
+
+/* fsh, fsw, fsd, fsq, and those of vectors. */
 static void store_floats(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t function = field(i->word, 12, 3);
@@ -469,18 +487,21 @@ static void store_floats(struct code_fact *fact, const struct instruction *i)
     if (function >= 1 && function <= 4)
         code_overwrite(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);
     else
-        code_write(fact, read(rs1(i->word)), 0, 1);
+        store_vectors(fact, i);
 }
 
-/* lr, sc, amoadd and so on; amocas may write two registers. */
+/* lr, sc, amoadd and so on; amocas may write two registers. Zalasr: lb.aq and its like, sb.rl and its like. */
 static void atomic(struct code_fact *fact, const struct instruction *i)
 {
+    enum { SWAP = 1, LR = 2, CAS = 5, LOAD_ACQUIRE = 6, STORE_RELEASE = 7 };
+    const uint32_t which = field(i->word, 27, 5);
+
     replace(fact, rd(i->word));
-    if (field(i->word, 27, 5) == 5)
+    if (which == CAS)
         forget(fact, rd(i->word) | 1u);
-    if (field(i->word, 27, 5) == 1) /* amoswap */
+    if (which == SWAP || which == STORE_RELEASE)
         code_overwrite(fact, read(rs1(i->word)), 0, 1u << field(i->word, 12, 3));
-    else if (field(i->word, 27, 5) != 2)
+    else if (which != LR && which != LOAD_ACQUIRE)
         code_write(fact, read(rs1(i->word)), 0, 16);
 }
 
@@ -646,8 +667,8 @@ static void decode_rest(struct code_fact *fact, const struct instruction *i)
         break;
     case MISC_MEM: /* fence; cbo.zero */
         if (function == 2 && i->word >> 20 == 4) {
-            code_write(fact, read(rs1(i->word)), -64, 64);
             code_overwrite(fact, read(rs1(i->word)), 0, 1);
+            code_write(fact, read(rs1(i->word)), -64, 64);
             code_write(fact, read(rs1(i->word)), 1, 63);
         } else if (function > 2) {
             forget_all(fact);

@@ -80,7 +80,8 @@ enum {
     AT_20 = 1 << 12,      /* the same with byte 4 */
     INDEXED = 1 << 13,    /* an index is in the low half of byte 1 */
     STORE_MANY = 1 << 14, /* as many times as LOAD_MANY has registers */
-    STRING = 1 << 15      /* as many bytes as byte 1 says, and one more */
+    STRING = 1 << 15,     /* as many bytes as byte 1 says, and one more */
+    DIGITS = 1 << 16      /* as many as its high half says, and one more */
 };
 
 /* Bytes of memory: 256. */
@@ -91,7 +92,7 @@ enum { RX = AT_12 | INDEXED, RXY = AT_20 | INDEXED, RRE_PAIRS = BYTE3 | BYTE3_LO
  * the group 0. */
 struct facts {
     uint8_t group, first, last, bytes;
-    uint16_t writes;
+    uint32_t writes;
 };
 
 static const struct facts facts[] = {
@@ -167,7 +168,8 @@ static const struct facts facts[] = {
     {0, 0xbd, 0xbd, 0, NOTHING},
     {0, 0xbe, 0xbe, 4, AT_12},
     {0, 0xbf, 0xbf, 0, BYTE1},
-    /* SMI, MII: bpp, bprp; SS: trtr, mvn, mvc, mvz, nc, clc, oc, xc, tr, trt, ed, edmk; mvcin; lmd; with two lengths */
+    /* SMI, MII: bpp, bprp; SS: trtr, mvn, mvc, mvz, nc, clc, oc, xc, tr, trt, ed, edmk; pku, unpku; mvcin, pka, unpka;
+     * lmd; with two lengths */
     {0, 0xc5, 0xc5, 0, NOTHING},
     {0, 0xc7, 0xc7, 0, NOTHING},
     {0, 0xd0, 0xd0, 0, R0_TO_R2},
@@ -178,12 +180,16 @@ static const struct facts facts[] = {
     {0, 0xdd, 0xdd, 0, R0_TO_R2},
     {0, 0xde, 0xde, 0, AT_12 | STRING},
     {0, 0xdf, 0xdf, 0, AT_12 | STRING | R0_TO_R2},
+    {0, 0xe1, 0xe1, 16, AT_12},
+    {0, 0xe2, 0xe2, 0, AT_12 | STRING},
     {0, 0xe8, 0xe8, 0, AT_12 | STRING},
+    {0, 0xe9, 0xe9, 16, AT_12},
+    {0, 0xea, 0xea, 0, AT_12 | STRING},
     {0, 0xef, 0xef, 0, LOAD_MANY},
-    {0, 0xf0, 0xf3, 16, AT_12},
-    {0, 0xf8, 0xf8, 16, AT_12},
+    {0, 0xf0, 0xf3, 0, AT_12 | DIGITS},
+    {0, 0xf8, 0xf8, 0, AT_12 | DIGITS},
     {0, 0xf9, 0xf9, 0, NOTHING},
-    {0, 0xfa, 0xfd, 16, AT_12},
+    {0, 0xfa, 0xfd, 0, AT_12 | DIGITS},
     /* E: sam24, sam31, sam64 */
     {0x01, 0x0c, 0x0e, 0, NOTHING},
     /* RI: iihh ... llill; tmlh ... tmhl; lhi, lghi, ahi, aghi, mhi, mghi; chi, cghi */
@@ -453,7 +459,17 @@ static const struct facts facts[] = {
     {0xe5, 0x5c, 0x5d, 0, NOTHING},
     {0xe5, 0x60, 0x60, MANY, AT_12},
     {0xe5, 0x61, 0x61, 0, NOTHING},
-    /* Vectors: vleb ... vlbb; vsteb, vsteh, vsteg, vstef; vst; vgeg, vgef; vsceg, vscef; vlgv; vlvg; vll; vlm, vstm: 16
+    /* Vectors: vlebrh ... vler; vstebrh, vstebrg, vstebrf; vstbr, vster; vlrl, vlrlr; vupkz, vstrl, vstrlr */
+    {0xe6, 0x01, 0x07, 0, VECTOR},
+    {0xe6, 0x09, 0x09, 2, RX},
+    {0xe6, 0x0a, 0x0a, 8, RX},
+    {0xe6, 0x0b, 0x0b, 4, RX},
+    {0xe6, 0x0e, 0x0f, 16, RX},
+    {0xe6, 0x35, 0x35, 0, BYTE4 | FLOATS},
+    {0xe6, 0x37, 0x37, 0, BYTE4 | FLOATS},
+    {0xe6, 0x3c, 0x3d, 0, AT_12 | STRING},
+    {0xe6, 0x3f, 0x3f, 16, AT_12},
+    /* vleb ... vlbb; vsteb, vsteh, vsteg, vstef; vst; vgeg, vgef; vsceg, vscef; vlgv; vlvg; vll; vlm, vstm: 16
      * bytes each; vstl; all others write the first register */
     {0xe7, 0x00, 0x07, 0, VECTOR},
     {0xe7, 0x08, 0x08, 1, RX},
@@ -650,9 +666,7 @@ static void forget(struct code_fact *fact, unsigned reg, unsigned writes)
         if (writes & PAIRS)
             code_forget(fact, float_number(reg ^ 2));
     } else {
-        code_replace(fact, (uint8_t)reg);
-        if (writes & PAIRS && reg % 2 == 0)
-            code_replace(fact, (uint8_t)(reg + 1));
+        code_add(fact, CODE_FORGET, (uint8_t)reg, (uint8_t)(writes & PAIRS ? reg | 1 : reg), 0, 1);
     }
 }
 
@@ -698,13 +712,21 @@ static unsigned zeros(uint8_t byte)
     return 4 - (byte & 1u) - (byte >> 1 & 1u) - (byte >> 2 & 1u) - (byte >> 3 & 1u);
 }
 
-/* Whether what P writes does not depend on what was there, and is always as much: st, mvi, mvghi, stm, stck and so on;
- * stfle stores as many as the CPU has. */
+/* Whether what P writes does not depend on what was there, and is always as much: st, mvghi, stm, stck and so on; mvi,
+ * ts, stnsm, stosm; pku, unpku, mvcin, pka, unpka, mvo, pack, unpk, zap, vupkz, vstrl. stfle stores as many as the CPU
+ * has. */
 static bool is_store(const uint8_t *p, const struct facts *f)
 {
-    return (f->writes & (INDEXED | STORE_MANY)) || p[0] == 0x92 || (p[0] == 0xb2 && f->bytes != MANY) ||
-           is_clear(p) || (is_masked(p) && low(p[1]) != 0) || (p[0] == 0xeb && p[5] == 0x52) ||
-           (p[0] == 0xe5 && p[1] >= 0x44 && p[1] <= 0x4c);
+    return (f->writes & (INDEXED | STORE_MANY)) || (p[0] == 0xb2 && f->bytes != MANY) || is_clear(p) ||
+           memchr("\x92\x93\xac\xad\xe1\xe2\xe8\xe9\xea\xf1\xf2\xf3\xf8", p[0], 13) != NULL ||
+           (is_masked(p) && low(p[1]) != 0) || (p[0] == 0xeb && p[5] == 0x52) ||
+           (p[0] == 0xe5 && p[1] >= 0x44 && p[1] <= 0x4c) || (p[0] == 0xe6 && p[5] <= 0x3d);
+}
+
+/* Whether P stores the bytes of a vector up to that which a register says: vstl, vstrlr. */
+static bool is_counted(const uint8_t *p)
+{
+    return (p[0] == 0xe6 || p[0] == 0xe7) && p[5] == 0x3f;
 }
 
 /* REG = base, index and displacement K of P. */
@@ -723,18 +745,38 @@ static void load_address(struct code_fact *fact, uint8_t reg, const uint8_t *p, 
     }
 }
 
+/* LEAST bytes at BASE + K and, if REG is known, as many as those of its bits say that MASK has, and one more. */
+static void overwrite_counted(struct code_fact *fact, uint8_t base, int64_t k, unsigned least, unsigned reg,
+                              uint32_t mask)
+{
+    code_overwrite(fact, base, k, least);
+    code_add(fact, CODE_BITS, CODE_TARGET, CODE_NONE, (uint8_t)reg, mask);
+    code_add(fact, CODE_SET, CODE_TARGET, 0, CODE_TARGET, 1);
+    code_overwrite(fact, base, k, 1);
+    code_repeat(fact, CODE_TARGET);
+    code_forget(fact, CODE_TARGET);
+}
+
 static void write_memory(struct code_fact *fact, const uint8_t *p, const struct facts *f)
 {
     int64_t k = f->writes & AT_20 ? long_displacement(p + 2) : displacement(p + 2);
-    unsigned bytes = f->writes & STRING ? p[1] + 1u : f->bytes == MANY ? 256 : f->bytes;
+    unsigned bytes = f->bytes == MANY ? 256 : f->bytes;
     const bool by_index = f->writes & INDEXED && low(p[1]) != 0;
 
+    if (f->writes & STRING)
+        bytes = (p[0] == 0xe6 ? p[1] & 31u : p[1]) + 1u;
+    else if (f->writes & DIGITS)
+        bytes = high(p[1]) + 1u;
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
     else if (is_masked(p))
         bytes -= zeros(p[1]);
     if (by_index)
         load_address(fact, CODE_TARGET, p, k);
+    if (p[0] == 0xb2 && p[1] == 0xb0) /* stfle */
+        code_overwrite(fact, based(high(p[2])), k, 8);
+    else if (is_counted(p))
+        overwrite_counted(fact, based(high(p[2])), k, 1, low(p[1]), UINT32_MAX);
     code_write(fact, by_index ? (uint8_t)CODE_TARGET : based(high(p[2])), by_index ? 0 : k, bytes);
     if (is_store(p, f))
         code_replace_bytes(fact);
@@ -749,6 +791,20 @@ static void write_at(struct code_fact *fact, unsigned reg)
     code_repeat(fact, (uint8_t)(reg | 1));
 }
 
+/* mvcl, of whose length a register has 24 bits; mvcle and mvclu, which do a part where code has them in a loop. */
+static void move_at(struct code_fact *fact, const uint8_t *p)
+{
+    const unsigned reg = high(p[1]);
+    const bool is_short = p[0] == 0x0e;
+
+    if (is_short)
+        code_add(fact, CODE_BITS, CODE_TARGET, CODE_NONE, (uint8_t)(reg | 1), 0xffffff);
+    code_overwrite(fact, (uint8_t)reg, 0, 1);
+    code_repeat(fact, is_short ? (uint8_t)CODE_TARGET : (uint8_t)(reg | 1));
+    if (is_short)
+        code_forget(fact, CODE_TARGET);
+}
+
 /* Memory where a register says: mvcl, mvcle, mvclu; mvst, whose end a byte says; tre, cu21, cu12, trtt ... troo,
  * cu14 ... cu42. Ciphers and their like write what R1 points to besides, whose length depends on R0. */
 static void write_by_register(struct code_fact *fact, const uint8_t *p)
@@ -758,7 +814,7 @@ static void write_by_register(struct code_fact *fact, const uint8_t *p)
         code_write(fact, (uint8_t)low(p[3]), 0, 8);
         return;
     case 0xb255:
-        code_write(fact, (uint8_t)high(p[3]), 0, 1);
+        code_overwrite(fact, (uint8_t)high(p[3]), 0, 1);
         return;
     case 0xb2a5:
     case 0xb2a6:
@@ -790,7 +846,7 @@ static void write_by_register(struct code_fact *fact, const uint8_t *p)
     if (p[0] == 0xe7 && (p[5] == 0x1a || p[5] == 0x1b)) /* vsceg, vscef: an element of a vector is the index */
         code_write(fact, ANYWHERE, 0, 8);
     if (p[0] == 0x0e || p[0] == 0xa8 || (p[0] == 0xeb && p[5] == 0x8e))
-        write_at(fact, high(p[1]));
+        move_at(fact, p);
 }
 
 /* Whether vector register 0 to 15 is the one of byte 1: bit 0 of the last but one byte says so. */
@@ -1385,8 +1441,8 @@ static unsigned size_of(const uint8_t *p)
 }
 
 /* exrl: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes memory
- * alone, a byte at least; or, without a register, a branch to what another one has, as in gcc's thunks
- * (-mindirect-branch=thunk, -mfunction-return=thunk). */
+ * alone, a byte at least, as mvc and xc of a field with itself do for certain; or, without a register, a branch to what
+ * another one has, as in gcc's thunks (-mindirect-branch=thunk, -mfunction-return=thunk). */
 static void execute(struct code_fact *fact, const struct code_text *text, uint64_t pc)
 {
     const uint8_t *p = text->bytes + (pc - text->start), *q;
@@ -1408,7 +1464,10 @@ static void execute(struct code_fact *fact, const struct code_text *text, uint64
         forget_all(fact);
         return;
     }
-    code_write(fact, based(high(q[2])), displacement(q + 2), 1);
+    if (*q == 0xd2 || (*q == 0xd7 && memcmp(q + 2, q + 4, 2) == 0))
+        overwrite_counted(fact, based(high(q[2])), displacement(q + 2), q[1] + 1u, based(high(p[1])), UINT8_MAX);
+    else
+        code_write(fact, based(high(q[2])), displacement(q + 2), 1);
 }
 
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)

@@ -123,6 +123,9 @@ TRUE = {
             mov x29, sp\n.cfi_def_cfa_register 29\nstr x19, [sp, #16]\nsub sp, sp, x0\nbl 1f\n1: mov x1, sp
             and sp, x1, #-64\nmov sp, x29\n.cfi_def_cfa_register 31\nldr x19, [sp, #16]\nldp x29, x30, [sp], #48
             .cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nret""",
+        # stilp x0, x1, [sp, #-16]!; stlr x0, [sp, #-8]!; ldiapp x0, x1, [sp], #16
+        "ordered": """.inst 0xd9010be0\n.cfi_def_cfa_offset 16\n.inst 0xd9800be0\n.cfi_def_cfa_offset 24
+            add sp, sp, #8\n.cfi_def_cfa_offset 16\n.inst 0xd9410be0\n.cfi_def_cfa_offset 0\nret""",
         "signed": """paciasp\n.cfi_negate_ra_state\nstr x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
             bl frame\nldr x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 30\nautiasp
             .cfi_negate_ra_state\nret""",
@@ -689,18 +692,19 @@ FAULTS = {
         ("(eight ? 8u : 1u << scale)", "(1u << scale)"),
         ("op == 3 ? 32 : 16", "16"),
         ("op == 3 ? 32 : 16", "32"),
-        ("else if (op & 1)\\n        code_overwrite", "else\\n        code_overwrite"),
+        ("else if (mode != 0 && op & 1)", "else if (mode != 0)"),
         ("16 * offset_of(word, 12, 9)", "offset_of(word, 12, 9)"),
         ("code_write(fact, rd(word), 0, 1);", ";"),
         ("code_repeat(fact, rn(word));", ";"),
-        ("is_block(word) ? 64 : 16", "16"),
-        ("code_write(fact, rn(word), -16, 32);", ";"),
-        ("ordered || field(word, 21, 1) ? 0", "ordered ? 0"),
+        ("code_overwrite(fact, rn(word), 0, 64);", "code_overwrite(fact, rn(word), 0, 16);"),
+        ("loads ? (int64_t)two : -(int64_t)two", "-(int64_t)two"),
+        ("rn(word), -(int64_t)bytes);\\n    } else", "rn(word), 0);\\n    } else"),
+        ("exclusive || field(word, 21, 1) ? 0", "exclusive ? 0"),
         ("code_write(fact, rn(word), 0, predicate ? 2 : 16);", ";"),
         ("tags ? 8 : 1u << shift", "1u << shift"),
-        ("if (!is_vector)\\n        forget(fact, rd(word));\\n    if (ordered) {", "if (ordered) {"),
+        ("if (!is_vector)\\n        forget(fact, rd(word));\\n    if (exclusive) {", "if (exclusive) {"),
         ("forget(fact, field(word, 10, 5));\\n        forget(fact, rd(word) | 1u);", "forget(fact, rd(word) | 1u);"),
-        ("    forget(fact, field(word, 16, 5));\\n    if (!ordered", "    if (!ordered"),
+        ("    forget(fact, field(word, 16, 5));\\n    if (!exclusive", "    if (!exclusive"),
         ("0x3ffff | 1ull << X30", "0x1ff | 1ull << X30"),
         ("    X18,\\n", "    0,\\n"),
     )] + [("state.c", "(value->k >= MIN_ADDRESS || value->k < -MIN_ADDRESS) && ", "false && ")],
@@ -778,7 +782,7 @@ FAULTS = {
         ("code_overwrite(fact, base, imm_s(i->word), 1u << function);", ";"),
         ("code_overwrite(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);", ";"),
         ("code_write(fact, read(rs1(i->word)), 0, 1)", "(void)0"),
-        ("replace(fact, rd(i->word));\\n    if (field(i->word, 27, 5) == 5)", "if (field(i->word, 27, 5) == 5)"),
+        ("replace(fact, rd(i->word));\\n    if (which == CAS)", "if (which == CAS)"),
         ("code_write(fact, read(rs1(i->word)), 0, 16)", "(void)0"),
         ("code_add(fact, CODE_NUMBER, csr, 0, 0, from)", "(void)0"),
         ("    else if (from != ZERO)\\n        code_forget(fact, csr);", ""),

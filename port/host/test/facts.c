@@ -9,6 +9,8 @@
  * facts faults CPU IN OUT: the same with each thing that is said broken, one after the other: how often that was
  * noticed, for each kind; and each instruction of which something may be left out without being noticed in any of the
  * records that IN has of it.
+ * facts lost CPU IN OUT INVERTED: each instruction that overwrites bytes of the stack, whatever was there, of which
+ * port/host/code does not say that. INVERTED is OUT of a stack that has the other bits before.
  */
 #include "code/code.h"
 #include "facts.h"
@@ -419,6 +421,7 @@ struct known {
     uint64_t reg[CODE_REGISTERS];
     bool any; /* any byte of memory may have changed */
     bool byte_known[FACTS_WINDOW];
+    bool byte_lost[FACTS_WINDOW]; /* what was there is said to be overwritten */
     uint8_t byte[FACTS_WINDOW];
 };
 
@@ -448,12 +451,12 @@ static void begin(struct known *k, const struct machine *m, const struct facts_i
         set(k, CODE_STATUS, true, number(m, &in->flags) & FACTS_DOWN ? UINT64_MAX : 1);
     for (i = 0; i < FACTS_WINDOW; i++) {
         k->byte_known[i] = true;
-        k->byte[i] = facts_byte(i, m->cpu->word, m->big);
+        k->byte[i] = facts_byte(i, m->cpu->word, m->big, 0);
     }
 }
 
-/* BYTES of memory at ADDR become VALUE or, if it is NULL, unknown. */
-static void put(struct known *k, uint64_t addr, uint64_t bytes, const uint8_t *value)
+/* BYTES of memory at ADDR become VALUE or, if it is NULL, unknown. LOST: for certain. */
+static void put(struct known *k, uint64_t addr, uint64_t bytes, const uint8_t *value, bool lost)
 {
     uint64_t i, at;
 
@@ -462,6 +465,7 @@ static void put(struct known *k, uint64_t addr, uint64_t bytes, const uint8_t *v
         if (at >= FACTS_WINDOW)
             continue;
         k->byte_known[at] = value != NULL;
+        k->byte_lost[at] |= lost;
         k->byte[at] = value != NULL ? value[i] : 0;
     }
 }
@@ -485,7 +489,7 @@ static void store_word(struct known *k, unsigned reg, uint64_t addr)
     uint8_t bytes[8];
 
     store_number(bytes, word, k->m->big, k->reg[reg]);
-    put(k, addr, word, k->is_known[reg] ? bytes : NULL);
+    put(k, addr, word, k->is_known[reg] ? bytes : NULL, true);
 }
 
 /* The registers that OP loads or stores, a bit each. */
@@ -552,6 +556,18 @@ static void stride(struct known *k, const struct code_op *op)
         k->reg[op->reg] + k->reg[CODE_STATUS] * times * (uint64_t)op->k);
 }
 
+/* REG = BASE and, or, xor, without LAST or a number. */
+static void combine(struct known *k, const struct code_op *op)
+{
+    const uint64_t a = k->reg[op->base], b = op->last != CODE_NONE ? k->reg[op->last] : (uint64_t)op->k;
+
+    set(k, op->reg, k->is_known[op->base] && (op->last == CODE_NONE || k->is_known[op->last]),
+        op->from == CODE_AND   ? a & b
+        : op->from == CODE_OR  ? a | b
+        : op->from == CODE_XOR ? a ^ b
+                               : a & ~b);
+}
+
 static void change(struct known *k, const struct code_op *op)
 {
     const uint64_t value = k->reg[op->reg];
@@ -599,18 +615,22 @@ static void apply(struct known *k, const struct code_op *op)
         break;
     case CODE_WRITE:
         k->any |= !k->is_known[op->base] || (op->last != CODE_NONE && !k->is_known[op->last]);
-        put(k, lowest(k, op, at), (uint64_t)op->from * (op->last != CODE_NONE ? k->reg[op->last] : 1), NULL);
+        put(k, lowest(k, op, at), (uint64_t)op->from * (op->last != CODE_NONE ? k->reg[op->last] : 1), NULL,
+            op->reg != 0);
         break;
     case CODE_STRIDE:
         stride(k, op);
         break;
     case CODE_COPY:
         k->any |= !k->is_known[op->base];
-        put(k, at, op->last + 1u, NULL);
+        put(k, at, op->last + 1u, NULL, op->last + 1u < UINT8_MAX);
         break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
             set(k, i, false, 0);
+        break;
+    case CODE_BITS:
+        combine(k, op);
         break;
     case CODE_BOUND:
         break;
@@ -657,7 +677,7 @@ static void call_or_return(struct known *k, const struct code_fact *fact)
     if (cpu->link || !k->is_known[cpu->sp])
         return;
     if (fact->flow == CODE_CALL) {
-        put(k, sp - cpu->word, cpu->word, NULL);
+        put(k, sp - cpu->word, cpu->word, NULL, true);
         set(k, cpu->sp, true, sp - cpu->word);
     } else if (fact->flow == CODE_RETURN) {
         load_word(k, k, CODE_TARGET, true, sp);
@@ -790,6 +810,51 @@ static bool is_executed(const struct machine *m, const struct facts_in *in, cons
     if (signal == SIGTRAP)
         return true;
     return !is_x86(m) && (signal == SIGSEGV || (signal == SIGBUS && m->kind == AARCH64)) && pc != FACTS_CODE + size;
+}
+
+/* What OUT and OTHER, of one instruction, are of the byte AT of a stack that had other bits before: as before, the same
+ * in both, or another one in each. */
+enum left { KEPT, LOST, DEPENDS };
+
+static enum left left_at(const struct machine *m, const struct facts_out *out, const struct facts_out *other,
+                         unsigned at)
+{
+    if (out->window[at] == other->window[at])
+        return LOST;
+    return out->window[at] == facts_byte(at, m->cpu->word, m->big, 0) &&
+                   other->window[at] == facts_byte(at, m->cpu->word, m->big, 1)
+               ? KEPT
+               : DEPENDS;
+}
+
+/* What is to be seen of an instruction: of bytes beside one another that it has written it leaves the same, whatever
+ * was there, and that is not said (SURE), or others (DEPENDS). */
+struct lost {
+    struct facts_in in;
+    unsigned size;
+    bool sure, depends;
+};
+
+static void look(struct lost *l, const struct machine *m, const struct facts_out *out,
+                 const struct facts_out *other, const struct code_fact *fact)
+{
+    static struct known k;
+    unsigned i, end;
+
+    begin(&k, m, &l->in);
+    for (i = 0; i < fact->num; i++)
+        apply(&k, &fact->op[i]);
+    call_or_return(&k, fact);
+    for (i = 0; i < FACTS_WINDOW; i = end + 1) {
+        bool depends = false, said = true;
+
+        for (end = i; end < FACTS_WINDOW && left_at(m, out, other, end) != KEPT; end++) {
+            depends |= left_at(m, out, other, end) == DEPENDS;
+            said &= k.byte_lost[end];
+        }
+        l->depends |= depends;
+        l->sure |= !depends && !said;
+    }
 }
 
 static void print_code(const struct machine *m, const struct facts_in *in, unsigned size)
@@ -948,11 +1013,49 @@ static int judge(const struct machine *m, FILE *in_file, FILE *out_file, bool wi
     return n.wrong != 0 || faults.omitted != 0;
 }
 
+static unsigned report_lost(const struct machine *m, const struct lost *l)
+{
+    if (!l->sure || l->depends)
+        return 0;
+    print_code(m, &l->in, l->size);
+    printf(" overwrites more for certain than is said\n");
+    return 1;
+}
+
+static int judge_lost(const struct machine *m, FILE *in_file, FILE *out_file, FILE *inverted_file)
+{
+    void *decoder = is_x86(m) ? m->cpu->open(NULL) : NULL;
+    static struct lost now;
+    struct facts_in in;
+    struct facts_out out, inverted;
+    unsigned num = 0, wrong = 0;
+
+    while (fread(&in, sizeof in, 1, in_file) == 1 && fread(&out, sizeof out, 1, out_file) == 1 &&
+           fread(&inverted, sizeof inverted, 1, inverted_file) == 1) {
+        const struct code_text text = {in.code, FACTS_CODE, FACTS_CODE + 16};
+        const bool same = memcmp(in.code, now.in.code, sizeof in.code) == 0;
+        struct code_fact fact;
+
+        m->cpu->decode(decoder, &text, FACTS_CODE, &fact);
+        if (!same)
+            wrong += report_lost(m, &now);
+        now = (struct lost){in, fact.size, same && now.sure, same && now.depends};
+        if (fact.size == 0 || !is_executed(m, &in, &out) || !is_executed(m, &in, &inverted) ||
+            out.pc != inverted.pc || (fact.condition != 0 && !holds(number(m, &in.flags), fact.condition - 1u)))
+            continue;
+        look(&now, m, &out, &inverted, &fact);
+        num++;
+    }
+    wrong += report_lost(m, &now);
+    printf("%u compared, %u wrong\n", num, wrong);
+    return wrong != 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct machine *m = machines;
 
-    if (argc != 5)
+    if (argc != (argc > 1 && strcmp(argv[1], "lost") == 0 ? 6 : 5))
         return 2;
     while (strcmp(m->name, argv[2]) != 0)
         if (++m == machines + sizeof machines / sizeof machines[0])
@@ -962,6 +1065,8 @@ int main(int argc, char **argv)
 
         return in == NULL || out == NULL ? 2 : judge(m, in, out, argv[1][0] == 'f');
     }
+    if (argc == 6)
+        return judge_lost(m, fopen(argv[3], "rb"), fopen(argv[4], "rb"), fopen(argv[5], "rb"));
     state = strtoull(argv[3], NULL, 10) * 0x9e3779b97f4a7c15 | 1;
     if (strcmp(argv[1], "take") == 0)
         take(m, strtoull(argv[4], NULL, 10));

@@ -41,15 +41,16 @@ struct facts_out {
 };
 
 /* What the byte AT of the window is before, on a CPU whose registers have WORD bytes. Each second word points into
- * OTHER, so that loads leave addresses in registers. No two words are the same. */
-static inline uint8_t facts_byte(unsigned at, unsigned word, int big)
+ * OTHER, so that loads leave addresses in registers. No two words are the same. INVERTED: each bit is the other one. */
+static inline uint8_t facts_byte(unsigned at, unsigned word, int big, int inverted)
 {
     const unsigned byte = big ? word - 1 - at % word : at % word;
     const uint32_t pointer = FACTS_OTHER + 0x10000 + 64 * (at / word);
+    unsigned value = byte < 4 ? pointer >> 8 * byte : 0;
 
     if (at / word % 2 != 0)
-        return (uint8_t)(at * 37 + (at >> 3) * 11 + 5);
-    return byte < 4 ? (uint8_t)(pointer >> 8 * byte) : 0;
+        value = at * 37 + (at >> 3) * 11 + 5;
+    return (uint8_t)(inverted ? ~value : value);
 }
 
 #endif

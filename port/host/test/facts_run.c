@@ -62,6 +62,11 @@ enum { SIGNAL_OF_ILL = 4, SIGNAL_OF_TRAP = 5, SIGNAL_OF_TIMER = 14 };
 enum { WITH_CONTEXT = 4, ON_STACK = 0x08000000, WITH_RESTORER = 0x04000000 };
 enum { STDIN, STDOUT };
 
+/* Whether the stack has the other bits before. */
+#ifndef INVERTED
+#define INVERTED 0
+#endif
+
 /* NUM_REGS that are exchanged; CALL_TIMER: setitimer; TRAP: a breakpoint. */
 #if defined(__x86_64__)
 enum { NUM_REGS = 16, CALL_TIMER = 38 };
@@ -209,7 +214,7 @@ static void begin(void *ucontext)
     map(FACTS_OTHER, FACTS_OTHER_SIZE, READ | WRITE);
     for (i = 0; i < FACTS_WINDOW; i++)
         ((volatile uint8_t *)window())[i] =
-            facts_byte((unsigned)i, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+            facts_byte((unsigned)i, sizeof(long), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, INVERTED);
 #if defined(__riscv)
     for (i = 1; i < NUM_REGS; i++)
 #else

@@ -186,18 +186,22 @@ FACTS_CC_riscv64 = riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d -DFACTS_VECTO
 FACTS_CC_riscv32 = riscv64-linux-gnu-gcc -march=rv32gc -mabi=ilp32d -DFACTS_VECTORS
 FACTS_CC_arm = arm-none-eabi-gcc -marm -mcpu=cortex-a15
 FACTS_RUN := $(patsubst %,$(HOST)/facts_run-%,x86_64 i386 aarch64 s390x riscv64 riscv32 arm)
-$(FACTS_RUN): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h port/linux/cpu.h | $(TC)
+# The same, on a stack that has the other bits before.
+FACTS_INVERTED := $(FACTS_RUN:%=%-inverted)
+$(FACTS_INVERTED): FACTS_HOW := -DINVERTED=1
+$(FACTS_RUN) $(FACTS_INVERTED): $(HOST)/facts_run-%: port/host/test/facts_run.c port/host/test/facts.h \
+    port/linux/cpu.h | $(TC)
 	@mkdir -p $(@D)
-	@$(FACTS_CC_$*) -std=c99 -O1 $(WARN) -I. -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib -static \
-	    -Wl,--build-id=none,--no-relax,--no-warn-rwx-segments $< -o $@
+	@$(FACTS_CC_$(*:-inverted=)) $(FACTS_HOW) -std=c99 -O1 $(WARN) -I. -ffreestanding -fno-stack-protector \
+	    -fno-pie -no-pie -nostdlib -static -Wl,--build-id=none,--no-relax,--no-warn-rwx-segments $< -o $@
 
 CHECK += host-code-machine
 .PHONY: suite-host-code-machine fuzz-facts
-suite-host-code-machine: $(HOST)/facts $(FACTS_RUN)
+suite-host-code-machine: $(HOST)/facts $(FACTS_RUN) $(FACTS_INVERTED)
 	@test/run.sh host-code-machine python3 port/host/test/facts.py
 
 ## [campaigns] fuzz-facts TIME=60: random instructions on this machine and in QEMU, beside what sfu-gen says of each one
-fuzz-facts: $(HOST)/facts $(FACTS_RUN)
+fuzz-facts: $(HOST)/facts $(FACTS_RUN) $(FACTS_INVERTED)
 	@python3 port/host/test/facts.py $(or $(TIME),60)
 
 CODE_SUITES := facts trust hostile
