@@ -9,6 +9,9 @@
  */
 #include "dumps.h"
 #include "common/image.h"
+#include "halves.h"
+#include "lists.h"
+#include "scan.h"
 #include "sfu.h"
 #include "text.h"
 
@@ -16,29 +19,11 @@
 #include <string.h>
 
 enum {
-    MOST_LINE = 4096,
-    MOST_NUMBERS = 40,  /* of a line */
-    IDLE_BEHIND = 4,    /* lines behind the last words of a stack that end a dump, */
-    IDLE_BEFORE = 60,   /* and behind registers, whose stack may follow */
-    NEAR_BELOW = 65536, /* bytes below SP, and above it, that a line without any other sign has */
-    NEAR_ABOVE = 1 << 20,
+    IDLE_BEFORE = 60,   /* lines behind registers that end a dump: their stack may follow */
     ENOUGH_DIGITS = 16, /* digits that are not 0, and no letter among them: they are decimal */
     LEAST_POINTER = 65536,
     LOOK_KNOWN = 6,  /* registers that look like a dump, though none of them is the PC */
     LOOK_UNKNOWN = 8 /* names with numbers that look like a dump of registers */
-};
-
-/* A line while it is taken: in small letters, and 0 at its end. */
-struct scan {
-    struct dumps *d;
-    char text[MOST_LINE + 1];
-    size_t size;
-    bool linked, took;
-    bool pc;           /* the line has the PC */
-    bool words;        /* it has words of the stack behind the text that names the stack */
-    bool set, ignored; /* a register was set by it, one was not */
-    bool decimal;      /* numbers without 0x are decimal */
-    unsigned looked;   /* how many registers it has */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -76,7 +61,7 @@ static void flush_run(struct dumps *d)
 }
 
 /* Lines with one word each belong together, also if the one with the highest address comes first. */
-static void add_bytes(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
+void dumps_add_bytes(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     enum { RUN = 4096 };
     const bool below = d->run_size > 0 && size <= d->run_addr && addr == d->run_addr - size;
@@ -102,119 +87,12 @@ static bool has_words(const struct dumps *d)
     return d->dump.num_words > 0 || d->run_size > 0;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------------------------- */
-
-struct number {
-    uint64_t value;
-    size_t at, end; /* in the line, with its 0x */
-    unsigned digits;
-    bool prefixed;
-};
-
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Whether the sign at AT stands between digits, of which DIGITS came before: "0xffff_8000", "00000000_00100010",
- * "0x00000000'80001000", "fffff800`12345678". */
-static bool is_between(const struct scan *s, size_t at, bool prefixed, unsigned digits)
-{
-    const char sign = s->text[at];
-
-    return (((sign == '_' || sign == '\'') && (prefixed || digits == 8)) || sign == '`') &&
-           hex_of(s->text[at + 1]) >= 0;
-}
-
-/* Takes a decimal number at N->at. It is as good as one with a 0x: no part of a name or of another number. */
-static bool take_decimal(const struct scan *s, struct number *n)
-{
-    size_t i = n->at;
-    unsigned digit;
-
-    for (; s->text[i] >= '0' && s->text[i] <= '9'; i++) {
-        digit = (unsigned)(s->text[i] - '0');
-        if (n->value > (UINT64_MAX - digit) / 10)
-            return false;
-        n->value = 10 * n->value + digit;
-    }
-    n->end = i;
-    n->digits = (unsigned)(i - n->at);
-    n->prefixed = true;
-    return n->digits > 0 && !text_is_of_a_word(s->text[i]);
-}
-
-/* Takes a hexadecimal number at AT, of which "0x" may be followed by spaces. It ends where no word goes on. */
-static bool take_hex(const struct scan *s, size_t at, struct number *n)
-{
-    size_t i = at;
-
-    memset(n, 0, sizeof *n);
-    n->at = at;
-    n->prefixed = s->text[i] == '0' && s->text[i + 1] == 'x';
-    if (s->decimal && !n->prefixed)
-        return take_decimal(s, n);
-    i += n->prefixed ? 2 : 0;
-    while (n->prefixed && s->text[i] == ' ')
-        i++;
-    i += n->prefixed && s->text[i] == '0' &&
-         strspn(s->text + i, "0123456789abcdef") == 17; /* EDK II prints so many */
-    for (; hex_of(s->text[i]) >= 0 && n->digits < 17; n->digits++) {
-        n->value = n->value << 4 | (unsigned)hex_of(s->text[i]);
-        i += 1u + is_between(s, i + 1, n->prefixed, n->digits + 1);
-    }
-    i += s->text[i] == 'h' && !n->prefixed && n->digits >= 4; /* "20001F40h" */
-    n->end = i;
-    return n->digits > 0 && n->digits <= 16 && !text_is_of_a_word(s->text[i]) &&
-           !(s->text[i] == '.' && text_is_of_a_word(s->text[i + 1]));
-}
-
-static bool fits(const struct dumps *d, uint64_t value)
-{
-    return d->word == 8 || value <= UINT32_MAX;
-}
-
-/* All numbers from FROM on that are as long as words or addresses are, or have 0x. */
-static unsigned find_numbers(const struct scan *s, size_t from, struct number *list, unsigned least)
-{
-    unsigned num = 0;
-    size_t i;
-
-    for (i = from; i < s->size && num < MOST_NUMBERS; i++) {
-        struct number n;
-
-        if ((i > 0 && text_is_of_a_word(s->text[i - 1])) || hex_of(s->text[i]) < 0 || !take_hex(s, i, &n))
-            continue;
-        if (n.prefixed || n.digits >= least)
-            list[num++] = n;
-        i = n.end - 1;
-    }
-    return num;
-}
-
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
-
-static bool is_space(char c)
-{
-    return c == ' ';
-}
-
-static bool is_one_of(char c, const char *list)
-{
-    return c != '\0' && strchr(list, c) != NULL;
-}
-
-static size_t skip_spaces(const struct scan *s, size_t at)
-{
-    while (is_space(s->text[at]))
-        at++;
-    return at;
-}
 
 /* Passes over another name of the same register: "/fp", "[r14]", "(r15)"; or over its bits: "(/32)". */
 static size_t skip_other_name(const struct scan *s, size_t at)
 {
-    const size_t first = skip_spaces(s, at);
+    const size_t first = scan_spaces(s, at);
     const char open = s->text[first], close = open == '[' ? ']' : open == '(' ? ')' : '\0';
     size_t i = first + 1;
 
@@ -236,10 +114,10 @@ static size_t behind_index(const struct scan *s, size_t at, size_t i)
 {
     size_t next = i + strspn(s->text + i, "0123456789");
 
-    next = skip_spaces(s, next);
-    if (s->text[skip_spaces(s, at)] != '|' || next == i || s->text[next] != '|')
+    next = scan_spaces(s, next);
+    if (s->text[scan_spaces(s, at)] != '|' || next == i || s->text[next] != '|')
         return i;
-    next = skip_spaces(s, next + 1);
+    next = scan_spaces(s, next + 1);
     return s->text[next] == '0' && s->text[next + 1] == 'x' ? next : i;
 }
 
@@ -304,7 +182,7 @@ static size_t skip_between(const struct scan *s, size_t at)
 
         if (t->kind == FORMAT_BETWEEN && (t->cpus & s->d->cpu) != 0 && strncmp(s->text + at, t->text, size) == 0 &&
             is_space(s->text[at + size]))
-            return skip_spaces(s, at + size);
+            return scan_spaces(s, at + size);
     }
     return at;
 }
@@ -312,7 +190,7 @@ static size_t skip_between(const struct scan *s, size_t at)
 /* Passes over "at" or "is", which may stand between a name and its number: "ip at 8010a5c2". */
 static size_t skip_verb(const struct scan *s, size_t at)
 {
-    return strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0 ? skip_spaces(s, at + 3)
+    return strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0 ? scan_spaces(s, at + 3)
                                                                                         : at;
 }
 
@@ -326,7 +204,7 @@ static bool is_sign(const struct scan *s, size_t at)
  * number of a register if another one follows (PC:SP), or if it is a heading. */
 static bool find_value(const struct scan *s, size_t at, struct number *n, bool *sign)
 {
-    size_t i = skip_between(s, skip_spaces(s, skip_other_name(s, at))), end;
+    size_t i = skip_between(s, scan_spaces(s, skip_other_name(s, at))), end;
     struct number selector;
     bool verb;
 
@@ -338,21 +216,21 @@ static bool find_value(const struct scan *s, size_t at, struct number *n, bool *
     end = skip_tags(s, i);
     *sign = verb || end > i || is_sign(s, i);
     if (end > i)
-        return take_hex(s, end, n) && fits(s->d, n->value);
+        return scan_hex(s, end, n) && scan_fits(s->d, n->value);
     while (*sign && !verb && s->text[i + 1] == s->text[i]) /* "PC ..... 0x" */
         i++;
-    i = skip_spaces(s, i + (*sign && !verb));
+    i = scan_spaces(s, i + (*sign && !verb));
     i += s->text[i] == '"' || s->text[i] == '`';
     if (s->text[i] == ':' || s->text[i] == '=' || s->text[i] == '>')
-        i = skip_spaces(s, i + 1);
-    if (take_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
+        i = scan_spaces(s, i + 1);
+    if (scan_hex(s, i, &selector) && selector.digits <= 4 && s->text[selector.end] == ':' &&
         !is_space(s->text[selector.end + 1]))
         i = selector.end + 1;
     i = skip_space_of(s, i);
     while (s->text[i] == '[' || s->text[i] == '<' || s->text[i] == '(')
         i++;
     i = behind_index(s, at, i);
-    return take_hex(s, i, n) && fits(s->d, n->value) && s->text[n->end] != '+' /* a name: "add+0x4" */ &&
+    return scan_hex(s, i, n) && scan_fits(s->d, n->value) && s->text[n->end] != '+' /* a name: "add+0x4" */ &&
            !(s->text[n->end] == ':' && (s->text[n->end + 1] == '\0' || hex_of(s->text[n->end + 1]) >= 0));
 }
 
@@ -505,20 +383,10 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     }
 }
 
-/* The end of the word at AT. */
-static size_t end_of_name(const struct scan *s, size_t at)
-{
-    size_t i = at;
-
-    while (text_is_of_a_word(s->text[i]))
-        i++;
-    return i;
-}
-
 /* "r  12" for the name "r12": its size, or 0. */
 static size_t spaced_name(const struct scan *s, size_t at, char *name)
 {
-    const size_t digits = skip_spaces(s, at + 1);
+    const size_t digits = scan_spaces(s, at + 1);
     size_t i = digits;
 
     if ((s->text[at] != 'r' && s->text[at] != 'x') || digits == at + 1)
@@ -537,7 +405,7 @@ static size_t spaced_name(const struct scan *s, size_t at, char *name)
 static size_t indexed_name(const struct scan *s, size_t at, char *name)
 {
     static const char *const names[] = {"regs", "reg", "gpr", "gprs", "gregs", "x", "r"};
-    const size_t end = end_of_name(s, at), from = end + 1;
+    const size_t end = scan_end_of_name(s, at), from = end + 1;
     const size_t digits = strspn(s->text + from, "0123456789abcdef"),
                  decimal = strspn(s->text + from, "0123456789");
     unsigned long number;
@@ -566,7 +434,7 @@ static size_t indexed_name(const struct scan *s, size_t at, char *name)
 static size_t behind_bracket(const struct scan *s, size_t at, size_t end)
 {
     const char open = at > 0 ? s->text[at - 1] : '\0', close = open == '[' ? ']' : open == '(' ? ')' : '\0';
-    const size_t i = skip_spaces(s, end);
+    const size_t i = scan_spaces(s, end);
 
     return close != '\0' && s->text[i] == close ? i + 1 : end;
 }
@@ -592,9 +460,6 @@ static void look_at_register(struct scan *s, uint8_t reg, uint64_t value)
     if (reg < FORMAT_PSP && reg != FORMAT_SP && is_set(dump, reg))
         s->took = true;
 }
-
-static bool are_words(const struct number *list, unsigned num);
-static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num);
 
 /* What the register is that is named by the letter of NAME and NUMBER; or NULL. */
 static const struct format_name *numbered(const struct scan *s, char letter, unsigned number)
@@ -639,12 +504,12 @@ static unsigned last_of_range(const struct scan *s, size_t at, unsigned first, s
     unsigned num;
 
     if (is_one_of(s->text[*i], "-.~")) {
-        *i = skip_spaces(s, *i + strspn(s->text + *i, "-.~"));
+        *i = scan_spaces(s, *i + strspn(s->text + *i, "-.~"));
         return s->text[*i] == s->text[at] ? number_of_name(s, i) : bare_number(s, i);
     }
     if (s->text[*i] != ':' && s->text[*i] != '=' && !is_space(s->text[*i - 1]))
         return MOST_NUMBERS;
-    num = find_numbers(s, *i, list, 2 * s->d->word);
+    num = scan_numbers(s, *i, list, 2 * s->d->word);
     return (num == 4 || num == 8) && list[0].digits >= 2 * s->d->word ? first + num - 1 : MOST_NUMBERS;
 }
 
@@ -657,11 +522,12 @@ static size_t take_range(struct scan *s, size_t at, bool take)
     const unsigned first = number_of_name(s, &i);
     unsigned last, num, k;
 
-    i = skip_spaces(s, i);
+    i = scan_spaces(s, i);
     last = first < MOST_NUMBERS ? last_of_range(s, at, first, &i) : MOST_NUMBERS;
     i += s->text[i] == ':' || s->text[i] == '=';
-    num = last < MOST_NUMBERS ? find_numbers(s, i, list, 8) : 0;
-    if (last <= first || num != last - first + 1 || !are_words(list, num) || !only_numbers(s, i, list, num))
+    num = last < MOST_NUMBERS ? scan_numbers(s, i, list, 8) : 0;
+    if (last <= first || num != last - first + 1 || !scan_are_words(list, num) ||
+        !scan_only_numbers(s, i, list, num))
         return at;
     for (k = 0; k < num; k++) {
         const struct format_name *found = numbered(s, letter, first + k);
@@ -745,12 +611,12 @@ static bool is_named_array(const struct scan *s, size_t at)
 /* The numbers of an array behind the bracket at AT. Returns where the array ends, behind its bracket; or AT. */
 static size_t find_array(const struct scan *s, size_t at, struct number *list, unsigned *num)
 {
-    size_t i = skip_spaces(s, at + 1);
+    size_t i = scan_spaces(s, at + 1);
 
     *num = 0;
-    while (*num < MOST_NUMBERS && take_hex(s, i, &list[*num]) && fits(s->d, list[*num].value)) {
-        i = skip_spaces(s, list[(*num)++].end);
-        i = s->text[i] == ',' ? skip_spaces(s, i + 1) : i;
+    while (*num < MOST_NUMBERS && scan_hex(s, i, &list[*num]) && scan_fits(s->d, list[*num].value)) {
+        i = scan_spaces(s, list[(*num)++].end);
+        i = s->text[i] == ',' ? scan_spaces(s, i + 1) : i;
     }
     return s->text[i] == ']' && *num > 0 ? i + 1 : at;
 }
@@ -795,7 +661,7 @@ static bool take_member(struct scan *s)
             return true;
     s->d->member = 0;
     hex = shown != NULL ? strchr(shown, ':') - 3 : hex;
-    if (hex == NULL || !take_hex(s, (size_t)(hex - s->text) + 4, &n) || !fits(s->d, n.value))
+    if (hex == NULL || !scan_hex(s, (size_t)(hex - s->text) + 4, &n) || !scan_fits(s->d, n.value))
         return false;
     set_register(s, (uint8_t)(member - 1), n.value);
     return true;
@@ -845,7 +711,7 @@ static bool is_of_caller(const struct scan *s, size_t at)
 /* What "R13(LR)" names, whose number is wrong: the name in the brackets at END, if it is another one's than FOUND. */
 static const struct format_name *in_brackets(const struct scan *s, const struct format_name *found, size_t end)
 {
-    const size_t from = end + 1, to = end_of_name(s, from);
+    const size_t from = end + 1, to = scan_end_of_name(s, from);
     const struct format_name *second;
 
     if (found == NULL || s->text[end] != '(' || s->text[to] != ')')
@@ -859,7 +725,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
 {
     const struct formats *f = s->d->formats;
     const struct format_name *found;
-    size_t end = end_of_name(s, at), spaced, bracket, behind;
+    size_t end = scan_end_of_name(s, at), spaced, bracket, behind;
     struct number n;
     char name[4];
 
@@ -873,7 +739,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         found = prefixed_name(s, at, end);
     if (take && found != NULL && end == s->size && is_member_name(s, at))
         s->d->member = (uint8_t)(found->reg + 1);
-    bracket = skip_spaces(s, end + (s->text[end] == ':' || s->text[end] == '='));
+    bracket = scan_spaces(s, end + (s->text[end] == ':' || s->text[end] == '='));
     behind = s->text[bracket] == '[' ? take_array(s, bracket, take) : bracket;
     if (behind > bracket)
         return behind;
@@ -888,7 +754,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
     if (found == NULL && s->text[end] == '/') { /* "0/x" is no name; "a1/r1" may be one by its second word */
         const size_t second = end + 1;
 
-        found = formats_find(f, s->text + second, end_of_name(s, second) - second, s->d->cpu, s->text);
+        found = formats_find(f, s->text + second, scan_end_of_name(s, second) - second, s->d->cpu, s->text);
     }
     if (!take)
         look_at_register(s, found != NULL ? found->reg : FORMAT_OTHER, n.value);
@@ -970,10 +836,10 @@ static bool is_decimal_list(const struct scan *s, size_t at)
         alike = alike && digits == first;
         for (i = 0; i < digits; i++)
             sum += s->text[at + i] != '0';
-        at = skip_spaces(s, at + digits);
+        at = scan_spaces(s, at + digits);
         if (s->text[at] != ',')
             break;
-        at = skip_spaces(s, at + 1);
+        at = scan_spaces(s, at + 1);
         if (s->text[at] == ']')
             break;
     }
@@ -988,7 +854,7 @@ static bool has_decimal_list(const struct scan *s)
     const char *open;
 
     for (open = strchr(s->text, '['); open != NULL; open = strchr(open + 1, '['))
-        if (is_decimal_list(s, skip_spaces(s, (size_t)(open - s->text) + 1)))
+        if (is_decimal_list(s, scan_spaces(s, (size_t)(open - s->text) + 1)))
             return true;
     return false;
 }
@@ -1034,14 +900,14 @@ static bool has_decimal(const struct scan *s)
     if (has_decimal_list(s) || is_decimal_member(s))
         return true;
     for (i = 0; i<s->size; i = end> i ? end : i + 1) {
-        end = end_of_name(s, i);
+        end = scan_end_of_name(s, i);
         if (end == i || formats_find(s->d->formats, s->text + i, end - i, s->d->cpu, s->text) == NULL)
             continue;
         name = end;
-        end = skip_spaces(s, end + is_one_of(s->text[end], "\"'"));
+        end = scan_spaces(s, end + is_one_of(s->text[end], "\"'"));
         if (s->text[end] != ':' && s->text[end] != '=')
             continue;
-        end = skip_spaces(s, end + 1);
+        end = scan_spaces(s, end + 1);
         json = json || is_json_number(s, i, name, end);
         digits = strspn(s->text + end, "0123456789");
         if (digits > 2 * s->d->word && s->text[end] != '0' && !text_is_of_a_word(s->text[end + digits]))
@@ -1071,7 +937,7 @@ static void scan_registers(struct scan *s, bool take)
         }
         end = take_phrase(s, i, take);
         if (end == i && hex_of(s->text[i]) >= 0 && hex_of(s->text[i]) <= 9)
-            end = end_of_name(s, i);
+            end = scan_end_of_name(s, i);
         if (end == i)
             end = take_range(s, i, take);
         if (end == i)
@@ -1090,16 +956,6 @@ static unsigned word_size(const struct dumps *d, const struct number *n, bool al
     return n->digits == 8 && (all_short || !n->prefixed) ? 4 : d->word;
 }
 
-static bool are_words(const struct number *list, unsigned num)
-{
-    unsigned i;
-
-    for (i = 0; i < num; i++)
-        if (list[i].digits != 8 && list[i].digits != 16 && !list[i].prefixed)
-            return false;
-    return num > 0;
-}
-
 static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
 {
     bool all_short = true;
@@ -1113,7 +969,7 @@ static uint64_t add_words(struct dumps *d, uint64_t addr, const struct number *l
         d->are_numbers = d->are_numbers || list[i].prefixed || (d->group != 0 && d->group != size);
         d->group = size;
         store_number(bytes, size, d->big, list[i].value);
-        add_bytes(d, addr, bytes, size);
+        dumps_add_bytes(d, addr, bytes, size);
         addr += size;
     }
     return addr;
@@ -1155,97 +1011,23 @@ static void note_order(struct scan *s, const struct number *list, unsigned num)
     s->d->are_numbers = s->d->are_numbers || (numbers && !bytes);
 }
 
-/* Only spaces, signs, and the words that lines of a stack have stand between FROM and TO. */
-static bool is_blank(const struct scan *s, size_t from, size_t to)
-{
-    static const char *const words[] = {"data", "value", "word", "content"};
-    size_t end, i;
-
-    for (; from<to; from = end> from ? end : from + 1) {
-        for (end = from; end < to && text_is_of_a_word(s->text[end]);)
-            end++;
-        if (s->text[from] == '<') { /* the name of a place */
-            while (end < to && s->text[end] != '>')
-                end++;
-            continue;
-        }
-        for (i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (end - from == strlen(words[i]) && memcmp(s->text + from, words[i], end - from) == 0)
-                break;
-        if (end > from && i == sizeof words / sizeof words[0])
-            return false;
-    }
-    return true;
-}
-
-/* Whether what stands from AT on, to the end of the line, is no more than a character for each of SIZE bytes, behind
- * two spaces or in bars. */
-static bool are_characters(const struct scan *s, size_t at, size_t size)
-{
-    const size_t from = skip_spaces(s, at);
-
-    return (from >= at + 2 || s->text[from] == '|') && s->size - from <= size + 2;
-}
-
-/* The end of the line without a tag that a logger has put there: "[E]". */
-static size_t without_tag(const struct scan *s)
-{
-    enum { LONGEST = 10 };
-    size_t open = s->size;
-
-    if (s->size == 0 || s->text[s->size - 1] != ']')
-        return s->size;
-    while (open > 0 && s->text[open - 1] != '[')
-        open--;
-    return open > 1 && s->size - open <= LONGEST && is_space(s->text[open - 2]) ? open - 2 : s->size;
-}
-
-/* Whether nothing but numbers follows AT, and perhaps the same bytes as characters. */
-static bool only_numbers(const struct scan *s, size_t at, const struct number *list, unsigned num)
-{
-    unsigned i;
-    size_t size = 0;
-
-    for (i = 0; i < num; i++) {
-        if (!is_blank(s, at, list[i].at))
-            return false;
-        at = list[i].end;
-        size += list[i].digits / 2;
-    }
-    return is_blank(s, at, s->size) || is_blank(s, at, without_tag(s)) || are_characters(s, at, size);
-}
-
-static bool is_near(uint64_t sp, uint64_t addr)
-{
-    return addr >= sp ? addr - sp < NEAR_ABOVE : sp - addr <= NEAR_BELOW;
-}
-
-static bool is_near_sp(const struct dumps *d, uint64_t addr)
-{
-    const struct log_dump *dump = &d->dump;
-
-    return addr % 4 == 0 && ((dump->has_sp && is_near(dump->sp, addr)) ||
-                             (!dump->has_sp && dump->has_psp && is_near(dump->psp, addr)) ||
-                             (!dump->has_sp && d->has_msp && is_near(d->msp, addr)));
-}
-
 /* Bytes of two digits: "20001f40  00 11 22 ..", behind an address, at least four. */
 static bool take_byte_line(struct scan *s, const struct number *addr)
 {
     uint8_t bytes[32];
-    size_t at = skip_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
+    size_t at = scan_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
     struct number n;
 
     at += s->text[at] == '|' || s->text[at] == '='; /* J-Link: "20001F40 = 00 11 22 .." */
 
-    while (count < sizeof bytes && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
+    while (count < sizeof bytes && scan_hex(s, scan_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;
         at = n.end + (s->text[n.end] == '-' && count % 8 == 0); /* the EFI shell, in the middle of a line */
     }
     if (count < 4 || (count & 3) != 0)
         return false;
     s->d->are_numbers = true;
-    add_bytes(s->d, addr->value, bytes, count);
+    dumps_add_bytes(s->d, addr->value, bytes, count);
     return true;
 }
 
@@ -1285,17 +1067,17 @@ static bool take_bare_bytes(struct scan *s)
 
     if (at == s->size || d->placed || d->idle > 0 || d->single || d->headed || (d->columns > 0 && !d->octets))
         return false;
-    while (count < MOST && take_hex(s, skip_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
+    while (count < MOST && scan_hex(s, scan_spaces(s, at), &n) && n.digits == 2 && !n.prefixed) {
         bytes[count++] = (uint8_t)n.value;
         at = n.end;
     }
     if (count < LEAST || count % 4 != 0 || (d->columns > 0 && count > d->columns) ||
-        !(is_blank(s, at, s->size) || are_characters(s, at, count + 1)))
+        !(scan_is_blank(s, at, s->size) || scan_are_characters(s, at, count + 1)))
         return false;
     d->columns = d->columns > 0 ? d->columns : (unsigned)count;
     d->octets = d->counted = d->are_numbers = s->took = true;
     d->follow = count == d->columns;
-    add_bytes(d, d->next, bytes, count);
+    dumps_add_bytes(d, d->next, bytes, count);
     d->next += count;
     return true;
 }
@@ -1325,10 +1107,10 @@ static size_t find_index(const struct scan *s, bool *array)
 
     for (i = 0; i < sizeof names / sizeof names[0]; i++)
         for (p = strstr(s->text, names[i]); p != NULL; p = strstr(p + 1, names[i])) {
-            at = skip_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
+            at = scan_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
             *array = s->text[at] == '[';
             if (*array || s->text[at] == '+')
-                return skip_spaces(s, at + 1);
+                return scan_spaces(s, at + 1);
         }
     return 0;
 }
@@ -1339,10 +1121,10 @@ static bool keep_falling(struct scan *s, const struct number *index)
 {
     struct dumps *d = s->d;
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, index->end, list, 8);
+    const unsigned num = scan_numbers(s, index->end, list, 8);
     struct falling *last = d->num_falling > 0 ? &d->falling[d->num_falling - 1] : NULL;
 
-    if (num != 1 || !are_words(list, num) || !only_numbers(s, index->end, list, num) ||
+    if (num != 1 || !scan_are_words(list, num) || !scan_only_numbers(s, index->end, list, num) ||
         d->num_falling == DUMPS_FALLING || (last != NULL && index->value >= last->hex))
         return false;
     d->falling[d->num_falling++] =
@@ -1373,7 +1155,7 @@ static void add_falling(struct dumps *d)
         const uint64_t index = decimal ? d->falling[i].decimal : d->falling[i].hex;
 
         store_number(bytes, d->word, d->big, d->falling[i].word);
-        add_bytes(d, d->dump.sp + index * (d->word / step), bytes, d->word);
+        dumps_add_bytes(d, d->dump.sp + index * (d->word / step), bytes, d->word);
     }
 }
 
@@ -1389,14 +1171,14 @@ static bool take_index_line(struct scan *s)
     const size_t from = find_index(s, &array);
     unsigned num;
 
-    if (from == 0 || !d->dump.has_sp || !take_hex(s, from, &index))
+    if (from == 0 || !d->dump.has_sp || !scan_hex(s, from, &index))
         return false;
     if (!array && (index.prefixed || index.value < 10))
         distance = index.value;
     else if (!is_count(s, &index, next) && !(array && is_count(s, &index, next / d->word)))
         return keep_falling(s, &index);
-    num = find_numbers(s, index.end, list, 8);
-    if (!are_words(list, num) || !only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
+    num = scan_numbers(s, index.end, list, 8);
+    if (!scan_are_words(list, num) || !scan_only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
         return false;
     (void)add_words(d, d->dump.sp + distance, list, num);
     return true;
@@ -1419,8 +1201,8 @@ static bool take_pair(struct scan *s, const struct number *addr, const struct nu
     const uint64_t last = d->pair;
     const bool had = d->has_pair;
 
-    d->has_pair = is_near_sp(d, addr->value) && (word->digits == 2 * d->word || word->prefixed) &&
-                  is_blank(s, addr->end, word->at);
+    d->has_pair = scan_is_near_sp(d, addr->value) && (word->digits == 2 * d->word || word->prefixed) &&
+                  scan_is_blank(s, addr->end, word->at);
     d->pair = addr->value;
     d->pair_word = word->value;
     if (!had || !d->has_pair || (addr->value != last + d->word && addr->value + d->word != last))
@@ -1450,32 +1232,21 @@ static bool has_arrow(const struct scan *s, size_t from, size_t to)
 static bool take_arrow_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
+    const unsigned num = scan_numbers(s, 0, list, 8);
 
-    if (num < 2 || !is_near_sp(s->d, list[0].value) || !has_arrow(s, list[0].end, list[1].at) ||
-        !is_blank(s, list[0].end, list[1].at))
+    if (num < 2 || !scan_is_near_sp(s->d, list[0].value) || !has_arrow(s, list[0].end, list[1].at) ||
+        !scan_is_blank(s, list[0].end, list[1].at))
         return false;
     (void)take_pair(s, &list[0], &list[1]);
     return true;
-}
-
-/* Whether AT, where an address ends, says that words follow. */
-static bool is_behind_address(const struct scan *s, size_t at)
-{
-    size_t i = skip_spaces(s, at);
-
-    i = skip_spaces(s, i + (s->text[i] == ']' || s->text[i] == ')'));
-    if (s->text[i] == '<' && strchr(s->text + i, '>') != NULL)
-        i = skip_spaces(s, (size_t)(strchr(s->text + i, '>') - s->text) + 1);
-    return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
 }
 
 /* How many of the NUM numbers at LIST are left of an address near SP and a word, behind which a name stands, whose
  * distance is a number, too: "leaf+0x4". */
 static unsigned before_name(const struct scan *s, const struct number *list, unsigned num)
 {
-    const bool named = num > 2 && is_near_sp(s->d, list[0].value) && is_blank(s, list[0].end, list[1].at) &&
-                       !is_blank(s, list[1].end, list[2].at);
+    const bool named = num > 2 && scan_is_near_sp(s->d, list[0].value) &&
+                       scan_is_blank(s, list[0].end, list[1].at) && !scan_is_blank(s, list[1].end, list[2].at);
 
     return named ? 2 : num;
 }
@@ -1485,7 +1256,7 @@ static unsigned before_name(const struct scan *s, const struct number *list, uns
 static unsigned without_distance(const struct scan *s, struct number *list, unsigned num)
 {
     if (num < 3 || s->text[list[1].at - 1] != '+' || s->text[list[1].end] != ':' ||
-        !is_blank(s, list[0].end, list[1].at))
+        !scan_is_blank(s, list[0].end, list[1].at))
         return num;
     list[0].end = list[1].end;
     memmove(list + 1, list + 2, (num - 2) * sizeof *list);
@@ -1496,7 +1267,7 @@ static unsigned without_distance(const struct scan *s, struct number *list, unsi
 static unsigned without_end(const struct scan *s, struct number *list, unsigned num)
 {
     if (num < 3 || s->text[list[0].end] != '-' || list[1].at != list[0].end + 1 || list[1].value <= list[0].value ||
-        list[1].value - list[0].value > 8u * MOST_NUMBERS || !is_behind_address(s, list[1].end))
+        list[1].value - list[0].value > 8u * MOST_NUMBERS || !scan_is_behind_address(s, list[1].end))
         return num;
     list[0].end = list[1].end;
     memmove(list + 1, list + 2, (num - 2) * sizeof *list);
@@ -1518,7 +1289,8 @@ static unsigned with_short_address(const struct scan *s, struct number *list, un
     for (at = end - 1; at > 0 && hex_of(s->text[at - 1]) >= 0;)
         at--;
     if (end - 1 - at < LEAST || end - 1 - at > MOST || s->text[at] == '0' ||
-        (at > 0 && !is_space(s->text[at - 1])) || !take_hex(s, at, &address) || !is_near_sp(s->d, address.value))
+        (at > 0 && !is_space(s->text[at - 1])) || !scan_hex(s, at, &address) ||
+        !scan_is_near_sp(s->d, address.value))
         return num;
     memmove(list + 1, list, num * sizeof *list);
     list[0] = address;
@@ -1531,7 +1303,7 @@ static unsigned without_front(const struct scan *s, struct number *list, unsigne
 {
     unsigned i = 0;
 
-    while (i < num && !is_near_sp(s->d, list[i].value))
+    while (i < num && !scan_is_near_sp(s->d, list[i].value))
         i++;
     if (i == 0 || num - i < 2 || s->text[list[i].end] != ':')
         return num;
@@ -1548,8 +1320,8 @@ static unsigned with_letter(const struct scan *s, struct number *list, unsigned 
     size_t at = 0;
 
     while (at < end && !(strchr("vrl", s->text[at]) != NULL && (at == 0 || is_space(s->text[at - 1])) &&
-                         take_hex(s, at + 1, &address) && address.digits == 2 * s->d->word &&
-                         is_space(s->text[address.end]) && is_near_sp(s->d, address.value)))
+                         scan_hex(s, at + 1, &address) && address.digits == 2 * s->d->word &&
+                         is_space(s->text[address.end]) && scan_is_near_sp(s->d, address.value)))
         at++;
     if (at == end || num == MOST_NUMBERS)
         return num;
@@ -1597,7 +1369,7 @@ static bool take_parts(struct scan *s, const struct number *list, unsigned num)
         store_number(bytes + size * i, size, s->d->big, list[1 + i].value);
     }
     s->d->are_numbers = true;
-    add_bytes(s->d, list[0].value, bytes, size * parts);
+    dumps_add_bytes(s->d, list[0].value, bytes, size * parts);
     return true;
 }
 
@@ -1605,30 +1377,31 @@ static bool take_parts(struct scan *s, const struct number *list, unsigned num)
 static bool take_word_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    unsigned num = with_short_address(s, list, find_numbers(s, 0, list, 8));
+    unsigned num = with_short_address(s, list, scan_numbers(s, 0, list, 8));
     bool near, marked, behind, said;
 
     num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
-    if (num == 0 || list[0].value % 4 != 0 || !fits(s->d, list[0].value) ||
+    if (num == 0 || list[0].value % 4 != 0 || !scan_fits(s->d, list[0].value) ||
         (list[0].at > 1 && s->text[list[0].at - 1] == '+' && text_is_of_a_word(s->text[list[0].at - 2])))
         return false;
-    behind = is_behind_address(s, list[0].end);
+    behind = scan_is_behind_address(s, list[0].end);
     said = strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL;
     if (s->d->top && !s->d->dump.has_sp && (behind || said) && num > 1) {
         set_register(s, FORMAT_SP, list[0].value);
         s->d->top_sp = true;
     }
-    near = is_near_sp(s->d, list[0].value);
+    near = scan_is_near_sp(s->d, list[0].value);
     if ((near || behind) && (take_byte_line(s, &list[0]) || take_parts(s, list, num)))
         return true;
     marked = (behind || said) && (s->d->begun || s->d->registers > 2 || near);
     if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
         return true;
     s->d->has_pair = s->d->has_pair && num == 2;
-    if (num < 2 || !are_words(list + 1, num - 1) || !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
-        !(only_numbers(s, list[0].end, list + 1, num - 1) ||
-          (near && behind && num == 2 && is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
+    if (num < 2 || !scan_are_words(list + 1, num - 1) ||
+        !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
+        !(scan_only_numbers(s, list[0].end, list + 1, num - 1) ||
+          (near && behind && num == 2 && scan_is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
     add_row(s, list[0].value, list + 1, num - 1);
     return true;
@@ -1638,13 +1411,14 @@ static bool take_word_line(struct scan *s)
 static bool take_equal_pairs(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 2 * s->d->word);
+    const unsigned num = scan_numbers(s, 0, list, 2 * s->d->word);
     unsigned i;
 
-    if (num < 4 || num % 2 != 0 || !only_numbers(s, list[0].end, list + 1, num - 1))
+    if (num < 4 || num % 2 != 0 || !scan_only_numbers(s, list[0].end, list + 1, num - 1))
         return false;
     for (i = 0; i < num; i += 2)
-        if (!is_near_sp(s->d, list[i].value) || s->text[list[i].end] != '=' || list[i + 1].at != list[i].end + 1)
+        if (!scan_is_near_sp(s->d, list[i].value) || s->text[list[i].end] != '=' ||
+            list[i + 1].at != list[i].end + 1)
             return false;
     for (i = 0; i < num; i += 2)
         (void)add_words(s->d, list[i].value, list + i + 1, 1);
@@ -1668,16 +1442,16 @@ static bool take_distance_line(struct scan *s)
     size_t at = 0;
     unsigned num;
 
-    while (at < s->size && !((at == 0 || strchr(" +[", s->text[at - 1]) != NULL) && take_hex(s, at, &first) &&
+    while (at < s->size && !((at == 0 || strchr(" +[", s->text[at - 1]) != NULL) && scan_hex(s, at, &first) &&
                              is_distance(s, at, &first)))
         at++;
     if (!d->dump.has_sp || at == s->size || !(is_count(s, &first, next) || is_count(s, &first, next / d->word)))
         return false;
     first.value = d->dump.sp + next;
-    num = find_numbers(s, first.end, list, 8);
-    if (num > 0 && is_near_sp(d, list[0].value) && is_behind_address(s, list[0].end))
+    num = scan_numbers(s, first.end, list, 8);
+    if (num > 0 && scan_is_near_sp(d, list[0].value) && scan_is_behind_address(s, list[0].end))
         return false; /* the number of the line, in front of an address */
-    if (!are_words(list, num) || !only_numbers(s, first.end, list, num))
+    if (!scan_are_words(list, num) || !scan_only_numbers(s, first.end, list, num))
         return take_byte_line(s, &first);
     (void)add_words(d, first.value, list, num);
     return true;
@@ -1697,21 +1471,13 @@ static void begin_words(struct dumps *d, uint64_t addr, bool headed)
 static bool take_heading(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
+    const unsigned num = scan_numbers(s, 0, list, 8);
 
-    if (num != 1 || !is_near_sp(s->d, list[0].value) || list[0].end + 1 != s->size || s->text[list[0].end] != ':')
+    if (num != 1 || !scan_is_near_sp(s->d, list[0].value) || list[0].end + 1 != s->size ||
+        s->text[list[0].end] != ':')
         return false;
     begin_words(s->d, list[0].value, true);
     return true;
-}
-
-/* Whether N is VALUE, or is it in octal, as od counts bytes. */
-static bool is_offset(const struct scan *s, const struct number *n, uint64_t value)
-{
-    char *end;
-    const uint64_t octal = strtoull(s->text + n->at, &end, 8);
-
-    return n->value == value || (!n->prefixed && octal == value && end == s->text + n->end);
 }
 
 /* The last digits of the address of words, or how far behind the first ones they lie, may stand before them. Behind a
@@ -1728,12 +1494,12 @@ static bool pass_to_key(struct scan *s, size_t at)
         end--;
     for (from = end; from > 0 && hex_of(s->text[from - 1]) >= 0;)
         from--;
-    if (end - from < KEY || (from > 0 && !is_space(s->text[from - 1])) || !take_hex(s, from, &key) ||
+    if (end - from < KEY || (from > 0 && !is_space(s->text[from - 1])) || !scan_hex(s, from, &key) ||
         key.end != end || key.digits >= 16)
         return true;
     if (!d->headed || key.digits != KEY)
         return ((key.value ^ d->next) & ((UINT64_C(1) << 4 * key.digits) - 1)) == 0 ||
-               is_offset(s, &key, d->next - d->first);
+               scan_is_offset(s, &key, d->next - d->first);
     left_out = (key.value - d->next) & 0xffff;
     if (left_out >= MOST_LEFT_OUT || left_out % 4 != 0)
         return false;
@@ -1769,12 +1535,12 @@ static bool take_lone_word(struct scan *s, const struct number *n)
         d->lone_first = d->dump.num_words;
     }
     d->lone_proven = d->lone_proven || d->lone_like;
-    d->lone_like = n->value < SMALL || is_near_sp(d, n->value);
+    d->lone_like = n->value < SMALL || scan_is_near_sp(d, n->value);
     d->columns = 1;
     d->counted = true;
     d->lone_words++;
     store_number(d->lone, d->word, d->big, n->value);
-    add_bytes(d, d->next, d->lone, d->word);
+    dumps_add_bytes(d, d->next, d->lone, d->word);
     d->next += d->word;
     return true;
 }
@@ -1796,13 +1562,13 @@ static bool take_bare(struct scan *s)
     enum { LEAST = 2 };
     struct dumps *d = s->d;
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
+    const unsigned num = scan_numbers(s, 0, list, 8);
 
-    if (num == 1 && !d->placed && !d->single && is_alone(s, list[0].at) && only_numbers(s, list[0].at, list, num) &&
-        !is_behind_address(s, list[0].end))
+    if (num == 1 && !d->placed && !d->single && is_alone(s, list[0].at) &&
+        scan_only_numbers(s, list[0].at, list, num) && !scan_is_behind_address(s, list[0].end))
         return take_lone_word(s, &list[0]);
-    if (d->placed || num + d->single < LEAST || !are_words(list, num) || !only_numbers(s, list[0].at, list, num) ||
-        is_behind_address(s, list[0].end))
+    if (d->placed || num + d->single < LEAST || !scan_are_words(list, num) ||
+        !scan_only_numbers(s, list[0].at, list, num) || scan_is_behind_address(s, list[0].end))
         return false;
     if (d->columns == 0)
         d->first = d->next;
@@ -1811,7 +1577,7 @@ static bool take_bare(struct scan *s)
         d->follow = false;
     if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
         d->follow = false;
-    if (num == LEAST && is_near_sp(d, list[0].value))
+    if (num == LEAST && scan_is_near_sp(d, list[0].value))
         d->follow = false;
     if (!d->follow)
         return false;
@@ -1832,11 +1598,11 @@ static bool take_following(struct scan *s)
     size_t at = 0;
 
     while (at < s->size && !(hex_of(s->text[at]) >= 0 && (at == 0 || is_space(s->text[at - 1])) &&
-                             take_hex(s, at, &key) && key.digits == KEY && s->text[key.end] == ':'))
+                             scan_hex(s, at, &key) && key.digits == KEY && s->text[key.end] == ':'))
         at++;
     if (at < s->size) {
-        num = find_numbers(s, key.end, list, 8);
-        if (!are_words(list, num))
+        num = scan_numbers(s, key.end, list, 8);
+        if (!scan_are_words(list, num))
             return false;
         (void)add_words(s->d,
                         (s->d->next & ~UINT64_C(0xffff)) + key.value +
@@ -1868,8 +1634,8 @@ static bool add_short_row(struct scan *s, uint64_t addr, size_t at)
 
     if (d->num_shorts == DUMPS_SHORTS)
         return false;
-    for (at = skip_spaces(s, at); at < s->size; at = skip_spaces(s, n.end)) {
-        if (row.num == DUMPS_SHORT_WORDS || !take_hex(s, at, &n) || n.prefixed || !fits(d, n.value))
+    for (at = scan_spaces(s, at); at < s->size; at = scan_spaces(s, n.end)) {
+        if (row.num == DUMPS_SHORT_WORDS || !scan_hex(s, at, &n) || n.prefixed || !scan_fits(d, n.value))
             return false;
         row.word[row.num++] = n.value;
         hex = hex || strcspn(s->text + at, "abcdef") < n.digits;
@@ -1887,9 +1653,9 @@ static bool take_short_row(struct scan *s)
 {
     const struct dumps *d = s->d;
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
+    const unsigned num = scan_numbers(s, 0, list, 8);
 
-    if (num > 0 && is_near_sp(d, list[0].value) && s->text[list[0].end] == ':')
+    if (num > 0 && scan_is_near_sp(d, list[0].value) && s->text[list[0].end] == ':')
         return add_short_row(s, list[0].value, list[0].end + 1);
     return d->follow && d->headed && !d->placed && add_short_row(s, d->next, begin_of_last_numbers(s));
 }
@@ -1903,7 +1669,7 @@ static bool find_symbol(const struct scan *s, size_t *from, size_t *end, uint64_
     *from = *end = plus != NULL ? (size_t)(plus - s->text) : 0;
     while (*from > 0 && (text_is_of_a_word(s->text[*from - 1]) || is_one_of(s->text[*from - 1], ".$")))
         (*from)--;
-    if (*end == *from || *end - *from >= DUMPS_SYMBOL || !take_hex(s, *end + 1, &n) || s->text[n.end] != ':')
+    if (*end == *from || *end - *from >= DUMPS_SYMBOL || !scan_hex(s, *end + 1, &n) || s->text[n.end] != ':')
         return false;
     *distance = n.value;
     *behind = n.end + 1;
@@ -1928,12 +1694,12 @@ static bool take_symbol_row(struct scan *s, bool follow)
         d->symbol_base = d->next - distance;
     }
     if (strlen(d->symbol) != end - from || memcmp(d->symbol, s->text + from, end - from) != 0) {
-        d->symbol_rows += take_hex(s, skip_spaces(s, behind), &list[0]);
+        d->symbol_rows += scan_hex(s, scan_spaces(s, behind), &list[0]);
         return false;
     }
     d->placed = true;
-    num = find_numbers(s, behind, list, 8);
-    if (!are_words(list, num) || !only_numbers(s, behind, list, num))
+    num = scan_numbers(s, behind, list, 8);
+    if (!scan_are_words(list, num) || !scan_only_numbers(s, behind, list, num))
         return add_short_row(s, d->symbol_base + distance, behind);
     add_row(s, d->symbol_base + distance, list, num);
     return true;
@@ -1951,459 +1717,11 @@ static void add_short_rows(struct dumps *d)
     for (i = 0; i < d->num_shorts && d->num_shorts > 1 && d->short_hex; i++)
         for (k = 0; k < d->shorts[i].num; k++) {
             store_number(bytes, d->word, d->big, d->shorts[i].word[k]);
-            add_bytes(d, d->shorts[i].addr + (uint64_t)d->word * k, bytes, d->word);
+            dumps_add_bytes(d, d->shorts[i].addr + (uint64_t)d->word * k, bytes, d->word);
         }
-}
-
-/* ---- Numbers of four digits ------------------------------------------------------------------------------------- */
-
-/* Numbers of four digits in a line: two bytes each, as they are written. */
-struct halves_found {
-    uint8_t bytes[DUMPS_HALVES_SIZE];
-    size_t from, end, size;
-    size_t gap; /* spaces between each two */
-};
-
-static bool take_half(const struct scan *s, size_t at, struct number *n)
-{
-    return at < s->size && hex_of(s->text[at]) >= 0 && take_hex(s, at, n) && n->digits == 4 && !n->prefixed &&
-           (n->end == s->size || is_space(s->text[n->end]));
-}
-
-/* The first two or more that stand side by side, with as many spaces between each two. */
-static bool find_halves(const struct scan *s, struct halves_found *h)
-{
-    struct number n;
-    size_t at, next;
-
-    for (at = 0; at < s->size; at++) {
-        h->from = at;
-        h->size = h->gap = 0;
-        if (at > 0 && !is_space(s->text[at - 1]))
-            continue;
-        for (next = at; h->size < sizeof h->bytes && take_half(s, next, &n); next = n.end + h->gap) {
-            h->bytes[h->size++] = (uint8_t)(n.value >> 8);
-            h->bytes[h->size++] = (uint8_t)n.value;
-            h->end = n.end;
-            h->gap = h->gap > 0 ? h->gap : skip_spaces(s, n.end) - n.end;
-        }
-        if (h->size >= 4)
-            return true;
-    }
-    return false;
-}
-
-/* Whether the characters from AT on are those of the bytes, or, if SWAPPED, of each two in the other order. Letters
- * have lost their case. */
-static bool are_theirs(const struct scan *s, size_t at, const struct halves_found *h, bool swapped)
-{
-    size_t i;
-
-    for (i = 0; i < h->size; i++) {
-        const uint8_t byte = h->bytes[swapped ? i ^ 1 : i];
-        const char shown = at + i < s->size ? s->text[at + i] : ' ';
-        const char lower = byte >= 'A' && byte <= 'Z' ? (char)(byte + 'a' - 'A') : (char)byte;
-
-        if (shown != (byte >= ' ' && byte <= '~' ? lower : '.'))
-            return false;
-    }
-    return true;
-}
-
-/* Whether hexdump or od has printed the numbers: with seven digits before them, and no sign between; or, as hexdump -x
- * does, with four spaces between each two. */
-static bool are_of_hexdump(const struct scan *s, const struct halves_found *h)
-{
-    enum { OFFSET = 7, GAP = 4 };
-    size_t end = h->from, at;
-
-    while (end > 0 && is_space(s->text[end - 1]))
-        end--;
-    for (at = end; at > 0 && hex_of(s->text[at - 1]) >= 0;)
-        at--;
-    return h->gap == GAP || (end - at == OFFSET && (at == 0 || is_space(s->text[at - 1])));
-}
-
-/* Finds out by the characters behind the numbers how these are written. Returns false if the characters are not
- * theirs. */
-static bool find_order(struct scan *s, const struct halves_found *h)
-{
-    struct dumps *d = s->d;
-    size_t at = s->size > h->end + h->size ? s->size - h->size : 0;
-    bool bytes, numbers;
-
-    if (d->big)
-        d->halves = HALVES_BYTES; /* both are the same */
-    else if (d->halves == HALVES_UNKNOWN && are_of_hexdump(s, h))
-        d->halves = HALVES_NUMBERS;
-    if (d->big || is_blank(s, h->end, s->size))
-        return true;
-    if (at < h->end + 2 || !is_blank(s, h->end, at))
-        at = h->end + 2;
-    if (s->size < at || s->size - at > h->size || !is_blank(s, h->end, at))
-        return false;
-    bytes = are_theirs(s, at, h, false);
-    numbers = are_theirs(s, at, h, true);
-    if (d->halves == HALVES_UNKNOWN && bytes != numbers)
-        d->halves = bytes ? HALVES_BYTES : HALVES_NUMBERS;
-    return d->halves == HALVES_UNKNOWN ? bytes : d->halves == HALVES_BYTES ? bytes : numbers;
-}
-
-/* Where the bytes lie: the address before them, near SP; or what it is behind a text that names the stack, as far from
- * SP as bytes have come. */
-static bool place_halves(const struct scan *s, const struct halves_found *h, uint64_t *addr)
-{
-    const struct dumps *d = s->d;
-    struct number n;
-    size_t end = h->from, at;
-
-    while (end > 0 && strchr(" :|", s->text[end - 1]) != NULL)
-        end--;
-    for (at = end; at > 0 && text_is_of_a_word(s->text[at - 1]);)
-        at--;
-    *addr = d->next;
-    if (at == end || !take_hex(s, at, &n) || n.end != end || n.digits < 4)
-        return d->follow && end == 0;
-    if (is_near_sp(d, n.value))
-        *addr = n.value;
-    return is_near_sp(d, n.value) || (d->follow && d->dump.has_sp && is_offset(s, &n, d->next - d->dump.sp));
-}
-
-static void add_halves(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)
-{
-    uint8_t ordered[DUMPS_HALVES_SIZE];
-    size_t i;
-
-    for (i = 0; i < size; i++)
-        ordered[i] = bytes[d->halves == HALVES_NUMBERS ? i ^ 1 : i];
-    add_bytes(d, addr, ordered, size);
-}
-
-/* A line of numbers of four digits: bytes in the order of memory, as xxd prints them, or numbers of 16 bits, as md.w of
- * U-Boot does. Characters behind them tell, in one line for all. */
-static bool take_halves(struct scan *s)
-{
-    struct dumps *d = s->d;
-    struct halves_found h;
-    struct half_line *line;
-    uint64_t addr;
-    unsigned i;
-
-    if (!find_halves(s, &h) || h.size % 4 != 0 || !place_halves(s, &h, &addr) || !find_order(s, &h))
-        return false;
-    d->next = addr + h.size;
-    d->are_numbers = true;
-    if (d->halves == HALVES_UNKNOWN && d->num_halves < DUMPS_HALVES) {
-        line = &d->half[d->num_halves];
-        line->addr = addr;
-        line->size = (uint8_t)h.size;
-        memcpy(line->bytes, h.bytes, h.size);
-    }
-    d->num_halves += d->halves == HALVES_UNKNOWN;
-    if (d->halves == HALVES_UNKNOWN)
-        return true;
-    for (i = 0; i < d->num_halves && i < DUMPS_HALVES; i++)
-        add_halves(d, d->half[i].addr, d->half[i].bytes, d->half[i].size);
-    d->num_halves = 0;
-    add_halves(d, addr, h.bytes, h.size);
-    return true;
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
-
-static size_t add_named(struct named_address *list, size_t num, uint64_t addr, bool is_return)
-{
-    if (num < DUMPS_NAMED)
-        list[num++] = (struct named_address){addr, 0, is_return};
-    return num;
-}
-
-/* Whether the number at AT has the name of a frame pointer: "lr = 0x... fp = 0x...". */
-static bool is_frame_pointer(const struct scan *s, size_t at)
-{
-    while (at > 0 && strchr(" =:", s->text[at - 1]) != NULL)
-        at--;
-    return at >= 2 && memcmp(s->text + at - 2, "fp", 2) == 0 && (at == 2 || !text_is_of_a_word(s->text[at - 3]));
-}
-
-/* The addresses from AT on. Of a pair, "PC:SP", the first one. */
-static size_t name_numbers(struct scan *s, size_t at, bool are_returns, struct named_address *list, size_t num)
-{
-    struct number numbers[MOST_NUMBERS];
-    unsigned found = find_numbers(s, at, numbers, 6), i;
-
-    for (i = 0; i < found; i++)
-        if (!is_frame_pointer(s, numbers[i].at) && (numbers[i].at == 0 || s->text[numbers[i].at - 1] != ':' ||
-                                                    i == 0 || numbers[i - 1].end + 1 != numbers[i].at))
-            num = add_named(list, num, numbers[i].value,
-                            are_returns && !(s->d->dump.has_pc && numbers[i].value == s->d->dump.pc));
-    return num;
-}
-
-/* Whether SIGN stands before the number at AT. */
-static bool is_behind(const struct scan *s, size_t at, char sign, size_t *where)
-{
-    while (at > 0 && is_space(s->text[at - 1]))
-        at--;
-    *where = at > 0 ? at - 1 : 0;
-    return at > 0 && s->text[at - 1] == sign;
-}
-
-/* Whether the number at AT has the name of a register that is none of a return address: "mtval=". */
-static bool is_of_another(const struct scan *s, size_t at)
-{
-    static const char *const names[] = {"lr", "ra", "pc", "ip", "ret"};
-    size_t end, from, i;
-
-    if (!is_behind(s, at, '=', &end))
-        return false;
-    while (end > 0 && is_space(s->text[end - 1]))
-        end--;
-    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
-        from--;
-    for (i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
-            return false;
-    return true;
-}
-
-/* Whether the name before the number at AT says that it is an address of code: "eip f0100a62", "lr: 0x8000123". */
-static bool is_named_code(const struct scan *s, size_t at)
-{
-    static const char *const names[] = {"lr", "ra", "pc", "ip", "eip", "rip"};
-    size_t end, from, i;
-
-    for (end = at; end > 0 && strchr(" :=([", s->text[end - 1]) != NULL;)
-        end--;
-    for (from = end; from > 0 && text_is_of_a_word(s->text[from - 1]);)
-        from--;
-    for (i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (end - from == strlen(names[i]) && memcmp(s->text + from, names[i], end - from) == 0)
-            return true;
-    return false;
-}
-
-static bool has_named_code(const struct scan *s, const struct number *numbers, unsigned found)
-{
-    unsigned i;
-
-    for (i = 0; i < found; i++)
-        if (is_named_code(s, numbers[i].at))
-            return true;
-    return false;
-}
-
-/* How many of the FOUND numbers at NUMBERS are left if the last one has to be the address: no distance behind it ("+
- * 0x12"), no SP in brackets ("0x1234 (0x5678)"), no arguments where a name says which number it is. */
-static unsigned last_address(const struct scan *s, const struct number *numbers, unsigned found)
-{
-    unsigned i;
-    size_t where;
-
-    for (i = found; i > 0; i--)
-        if (is_named_code(s, numbers[i - 1].at))
-            return i;
-    while (found > 0 && is_behind(s, numbers[found - 1].at, '+', &where))
-        found--;
-    if (found > 1 && s->text[numbers[found - 1].at - 1] == '(' && s->text[numbers[found - 1].end] == ')' &&
-        numbers[found - 2].digits >= 6 && numbers[found - 2].end + 2 == numbers[found - 1].at)
-        found--;
-    return found;
-}
-
-/* Whether nothing but numbers in hexadecimal stand from AT on, each perhaps in brackets. */
-static bool are_all_numbers(const struct scan *s, size_t at)
-{
-    struct number n;
-
-    for (; at < s->size && take_hex(s, at, &n); at = n.end)
-        while (is_one_of(s->text[n.end], "[], "))
-            n.end++;
-    return at == s->size;
-}
-
-/* A line of a list: a number first, or "#" and one; and an address at its end, or behind its number. Or addresses
- * alone. */
-static size_t take_list_line(struct scan *s, struct named_address *list, size_t num)
-{
-    struct number numbers[MOST_NUMBERS];
-    unsigned found = find_numbers(s, 0, numbers, 8), i;
-
-    if (strstr(s->text, "+0x") != NULL && !has_named_code(s, numbers, found) &&
-        !(found > 0 && s->text[numbers[found - 1].at - 1] == '[' && s->text[numbers[found - 1].end] == ']' &&
-          numbers[found - 1].prefixed))
-        return num; /* "name+0x12/0x34", which is more than an address */
-    if (found > 1 && are_all_numbers(s, numbers[0].at)) {
-        for (i = 0; i < found; i++)
-            num = add_named(list, num, numbers[i].value, true);
-        s->took = true;
-        return num;
-    }
-    found = last_address(s, numbers, found);
-    if (found == 0 || is_of_another(s, numbers[found - 1].at)) {
-        if (strncmp(s->text + skip_spaces(s, 0), "at ", 3) == 0) /* a file and a line */
-            return num;
-        s->d->list = s->d->list && (s->size == 0 || (found == 0 && strstr(s->text, "trace") != NULL));
-        return num;
-    }
-    s->took = true;
-    if (strncmp(s->text + skip_spaces(s, 0), "code", 4) == 0)
-        return num;
-    return add_named(list, num, numbers[found - 1].value,
-                     !s->d->dump.has_pc || numbers[found - 1].value != s->d->dump.pc);
-}
-
-/* A line of frames: its first number is the address. A line without a number ends them; before the first one there may
- * be some. */
-static size_t take_first_number(struct scan *s, struct named_address *list, size_t num)
-{
-    struct number numbers[MOST_NUMBERS];
-    const bool has = find_numbers(s, 0, numbers, 8) > 0 && fits(s->d, numbers[0].value);
-
-    if (has)
-        num = add_named(list, num, numbers[0].value, s->d->framed);
-    s->took = has;
-    s->d->frames = has || (!s->d->framed && s->d->behind_heading < IDLE_BEHIND);
-    s->d->behind_heading++;
-    s->d->framed = has;
-    return num;
-}
-
-/* The number of a frame at *AT, which is then behind it and a ":". Returns -1 if none stands there. */
-static int take_frame_number(const struct scan *s, size_t *at)
-{
-    size_t i = *at;
-    int number = 0;
-
-    for (; s->text[i] >= '0' && s->text[i] <= '9' && i < *at + 4; i++)
-        number = 10 * number + (s->text[i] - '0');
-    if (i == *at || strchr(": \t", s->text[i]) == NULL)
-        return -1;
-    *at = skip_spaces(s, i + (s->text[i] == ':'));
-    return number;
-}
-
-/* "1   IMAGE   0x... NAME + 12", as macOS prints frames, and "1: 0x... - NAME", as Rust does, at AT, behind the number.
- * Returns whether N is the address. */
-static bool take_numbered(const struct scan *s, size_t at, struct number *n)
-{
-    const char *address = strstr(s->text + at, "0x");
-    const char *behind;
-    bool plus;
-
-    if (address == NULL || !take_hex(s, (size_t)(address - s->text), n) || n->digits < 6)
-        return false;
-    if (n->at == at || s->text[at - 1] == ':' || s->text[at - 2] == ':') /* no time: "12:34:56" */
-        return n->at == at && strncmp(s->text + n->end, " - ", 3) == 0;
-    behind = strstr(s->text + n->end, " + ");
-    plus = behind != NULL && behind[3] >= '0' && behind[3] <= '9';
-    return plus && n->at > at + 1 && is_space(s->text[n->at - 1]) && strchr(" \t", s->text[n->at - 2]) != NULL;
-}
-
-/* Whether glibc has printed the line: "FILE(NAME+0x12) [0x...]", and N is its address. */
-static bool take_bracketed(const struct scan *s, struct number *n)
-{
-    const char *open = strrchr(s->text, '[');
-    size_t at = open != NULL ? (size_t)(open - s->text) : 0, behind;
-
-    if (open == NULL || !take_hex(s, at + 1, n) || n->digits < 6 || s->text[n->end] != ']' ||
-        !(n->prefixed || strstr(s->text, "+0x") != NULL))
-        return false;
-    behind = skip_spaces(s, n->end + 1);
-    while (at > 0 && is_space(s->text[at - 1]))
-        at--;
-    return at > 0 && s->text[at - 1] == ')' && strchr(s->text, '(') != NULL && s->text[behind] == '\0';
-}
-
-/* The return address among the numbers from AT on, by its name: "fp 0x... lr 0x...". */
-static bool take_link(const struct scan *s, size_t at, struct number *n)
-{
-    struct number numbers[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, at, numbers, 8);
-    unsigned i;
-
-    for (i = 0; i < num; i++)
-        if (numbers[i].digits >= 6 && is_named_code(s, numbers[i].at)) {
-            *n = numbers[i];
-            return true;
-        }
-    return false;
-}
-
-/* "#1  0x... in f ()", "bt#1: pc 0x...", "frame #1: 0x...", "Frame 1: f @ 0x...": as debuggers, sanitizers and kernels
- * print frames. Takes one at AT: *IS_RETURN says whether N is a return address. An address behind "pc" has been made
- * that of an instruction. */
-static bool take_frame_at(const struct scan *s, size_t at, struct number *n, bool *is_return)
-{
-    static const char *const before[] = {"bt", "frame ", "#"};
-    const char *sign;
-    bool is_frame = false, is_pc;
-    size_t i;
-    int number;
-
-    for (i = 0; i < sizeof before / sizeof before[0]; i++)
-        if (strncmp(s->text + at, before[i], strlen(before[i])) == 0) {
-            is_frame = i > 0;
-            at += strlen(before[i]);
-        }
-    number = take_frame_number(s, &at);
-    *is_return = number > 0;
-    if (number < 0 || !is_frame)
-        return number >= 0 && take_numbered(s, at, n);
-    is_pc = strncmp(s->text + at, "pc ", 3) == 0;
-    sign = strstr(s->text + at, " @ 0x");
-    if (sign != NULL)
-        at = (size_t)(sign - s->text) + 3;
-    *is_return = number > 0 && !is_pc;
-    if (take_hex(s, at + (is_pc ? 3 : 0), n))
-        return n->prefixed ? n->digits >= 6 : is_pc && n->digits >= 8;
-    *is_return = true;
-    return take_link(s, at, n);
-}
-
-/* "f() at 0x..." or "f(0x1) at 80001234": as the kernels of the BSDs print frames. */
-static bool take_called(const struct scan *s, struct number *n)
-{
-    const char *at = strstr(s->text, ") at "), *open = at;
-
-    while (open != NULL && open > s->text && *open != '(')
-        open--;
-    return open != NULL && open > s->text && text_is_of_a_word(open[-1]) &&
-           take_hex(s, (size_t)(at - s->text) + 5, n) && n->digits >= (n->prefixed ? 6u : 8u);
-}
-
-/* A frame may stand behind what a log puts before its lines. */
-static size_t take_frame_line(struct scan *s, struct named_address *list, size_t num)
-{
-    struct number n;
-    bool is_return;
-    size_t at;
-
-    for (at = 0; at < s->size; at++)
-        if (!is_space(s->text[at]) && (at == 0 || is_space(s->text[at - 1])) &&
-            take_frame_at(s, at, &n, &is_return))
-            return add_named(list, num, n.value, is_return);
-    return take_bracketed(s, &n) || take_called(s, &n) ? add_named(list, num, n.value, true) : num;
-}
-
-/* "PC 0x... (0xBASE+0xOFFSET) [ 0] NAME": frames of EDK II, whose images begin at BASE. */
-static size_t take_based_line(struct scan *s, struct named_address *list, size_t num)
-{
-    const char *paren = strstr(s->text, " (0x");
-    struct number pc, base, offset;
-    const size_t at = paren != NULL ? (size_t)(paren - s->text) + 2 : 0;
-
-    if (paren == NULL || strncmp(s->text + skip_spaces(s, 0), "pc 0x", 5) != 0 ||
-        !take_hex(s, skip_spaces(s, 0) + 3, &pc) || !take_hex(s, at, &base) || s->text[base.end] != '+' ||
-        !take_hex(s, base.end + 1, &offset) || base.value + offset.value != pc.value)
-        return num;
-    num = add_named(list, num, pc.value, s->d->listed);
-    list[num - 1].base = base.value;
-    if (!s->d->has_base)
-        s->d->base = base.value;
-    s->d->has_base = s->d->listed = s->took = true;
-    return num;
-}
 
 /* Where TEXT of a format ends in the line; 0: the line does not have it. */
 static size_t find_text(const struct scan *s, const char *text)
@@ -2434,13 +1752,13 @@ static bool are_elements(const struct scan *s, const struct number *list, unsign
 static void take_stack_array(struct scan *s, size_t at)
 {
     struct number list[MOST_NUMBERS];
-    unsigned num = find_numbers(s, at, list, 8);
+    unsigned num = scan_numbers(s, at, list, 8);
 
     s->d->single = are_elements(s, list, num);
-    if (num < 2 || !are_words(list, num) || !s->d->single)
+    if (num < 2 || !scan_are_words(list, num) || !s->d->single)
         return;
     s->d->follow = strchr(s->text + at, ']') == NULL;
-    for (; num > 0; num = find_numbers(s, list[num - 1].end, list, 8))
+    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8))
         s->d->next = add_words(s->d, s->d->next, list, num);
 }
 
@@ -2450,15 +1768,15 @@ static void take_first_row(struct scan *s, size_t at)
 {
     enum { LEAST = 3 };
     struct number list[MOST_NUMBERS];
-    unsigned num = find_numbers(s, at, list, 8);
+    unsigned num = scan_numbers(s, at, list, 8);
 
-    if (num < LEAST || !are_words(list, num) || !only_numbers(s, at, list, num))
+    if (num < LEAST || !scan_are_words(list, num) || !scan_only_numbers(s, at, list, num))
         return;
     s->words = true;
     s->d->counted = true;
     s->d->columns = num;
     s->d->first = s->d->next;
-    for (; num > 0; num = find_numbers(s, list[num - 1].end, list, 8))
+    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8))
         s->d->next = add_words(s->d, s->d->next, list, num);
 }
 
@@ -2470,7 +1788,7 @@ static bool is_start(const struct scan *s, size_t at, size_t end)
     size_t i, to;
 
     while (at < end) {
-        to = end_of_name(s, at);
+        to = scan_end_of_name(s, at);
         for (i = 0; i < sizeof words / sizeof words[0]; i++)
             if (to - at == strlen(words[i]) && memcmp(s->text + at, words[i], to - at) == 0)
                 break;
@@ -2487,7 +1805,7 @@ static bool is_start(const struct scan *s, size_t at, size_t end)
 static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, at, list, 8);
+    const unsigned num = scan_numbers(s, at, list, 8);
     bool other = false;
     unsigned i;
 
@@ -2497,9 +1815,9 @@ static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
     for (i = 0; i < num; i++) {
         if (list[i].value == s->d->dump.sp)
             return true;
-        other = other || is_near_sp(s->d, list[i].value);
+        other = other || scan_is_near_sp(s->d, list[i].value);
     }
-    if (!other || !is_near_sp(s->d, list[0].value) || !is_start(s, at, list[0].at))
+    if (!other || !scan_is_near_sp(s->d, list[0].value) || !is_start(s, at, list[0].at))
         return !other;
     *addr = list[0].value;
     return true;
@@ -2510,7 +1828,8 @@ static bool begins_with_address(const struct scan *s)
 {
     struct number list[MOST_NUMBERS];
 
-    return find_numbers(s, 0, list, 8) > 1 && is_near_sp(s->d, list[0].value) && is_behind_address(s, list[0].end);
+    return scan_numbers(s, 0, list, 8) > 1 && scan_is_near_sp(s->d, list[0].value) &&
+           scan_is_behind_address(s, list[0].end);
 }
 
 /* What the texts of formats say of the line. */
@@ -2529,12 +1848,12 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             continue;
         s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
         s->linked = s->linked || t->kind == FORMAT_LINKED;
-        s->d->list = s->d->list || (t->kind == FORMAT_LIST && find_numbers(s, behind, numbers, 6) == 0 &&
+        s->d->list = s->d->list || (t->kind == FORMAT_LIST && scan_numbers(s, behind, numbers, 6) == 0 &&
                                     !begins_with_address(s));
         s->d->top = s->d->top || t->kind == FORMAT_TOP;
         if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
-            num = name_numbers(s, behind, t->kind == FORMAT_RETURNS, list, num);
-        if (t->kind == FORMAT_FROM && find_numbers(s, behind, numbers, 8) > 0) {
+            num = lists_take_all(s, behind, t->kind == FORMAT_RETURNS, list, num);
+        if (t->kind == FORMAT_FROM && scan_numbers(s, behind, numbers, 8) > 0) {
             s->took = true;
             begin_words(s->d, numbers[0].value, false);
         }
@@ -2543,7 +1862,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->stack_said = s->took = true;
             s->d->octets = false;
             begin_words(s->d, from, false);
-            s->d->single = s->text[skip_spaces(s, behind)] == '[';
+            s->d->single = s->text[scan_spaces(s, behind)] == '[';
             if (s->d->single)
                 take_stack_array(s, behind);
             else
@@ -2551,7 +1870,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
         } else if (t->kind == FORMAT_STACK) {
             s->d->follow = false;
         }
-        if (t->kind == FORMAT_BASE && find_numbers(s, behind, numbers, 6) > 0) {
+        if (t->kind == FORMAT_BASE && scan_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_base = true;
             s->d->base = numbers[0].value;
         }
@@ -2561,7 +1880,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
         }
         if (t->kind == FORMAT_UNREAD)
             s->d->unread = t->said;
-        if (t->kind == FORMAT_MOVED && find_numbers(s, behind, numbers, 6) > 0) {
+        if (t->kind == FORMAT_MOVED && scan_numbers(s, behind, numbers, 6) > 0) {
             s->d->has_slide = true;
             s->d->slide = numbers[0].value;
         }
@@ -2576,12 +1895,12 @@ static bool take_row(struct scan *s, size_t at, bool take)
 {
     enum { NUM_ROW = 16 };
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, at, list, 8);
+    const unsigned num = scan_numbers(s, at, list, 8);
     unsigned i;
 
-    if (at > 0 && skip_spaces(s, at) == s->size)
+    if (at > 0 && scan_spaces(s, at) == s->size)
         return true;
-    if (num < 2 || !are_words(list, num) || !only_numbers(s, at > 0 ? at : list[0].at, list, num))
+    if (num < 2 || !scan_are_words(list, num) || !scan_only_numbers(s, at > 0 ? at : list[0].at, list, num))
         return false;
     for (i = 0; i < num && s->d->row <= NUM_ROW; i++) {
         const uint8_t reg = row_register(s->d, (uint8_t)(s->d->row - 1));
@@ -2678,9 +1997,10 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
 static bool take_lines(struct scan *s, bool follow)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
-    const bool addressed = num > 0 && (is_behind_address(s, list[0].end) || (num > 2 && (num & (num - 1)) != 0) ||
-                                       (num == 2 && may_be_words(s->d, list[0].value, num)));
+    const unsigned num = scan_numbers(s, 0, list, 8);
+    const bool addressed =
+        num > 0 && (scan_is_behind_address(s, list[0].end) || (num > 2 && (num & (num - 1)) != 0) ||
+                    (num == 2 && may_be_words(s->d, list[0].value, num)));
 
     const bool distant = follow && take_distance_line(s);
 
@@ -2690,7 +2010,7 @@ static bool take_lines(struct scan *s, bool follow)
         s->d->placed = true;
         return true;
     }
-    return (follow && (take_following(s) || take_bare_bytes(s))) || take_halves(s) || take_short_row(s);
+    return (follow && (take_following(s) || take_bare_bytes(s))) || halves_take(s) || take_short_row(s);
 }
 
 /* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
@@ -2698,13 +2018,13 @@ static bool take_lines(struct scan *s, bool follow)
 static bool has_bare_words(const struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 2 * s->d->word);
+    const unsigned num = scan_numbers(s, 0, list, 2 * s->d->word);
     unsigned i;
 
     for (i = 0; i < num; i++)
         if (list[i].digits != 2 * s->d->word)
             return false;
-    return num > 1 && only_numbers(s, list[0].at, list, num);
+    return num > 1 && scan_only_numbers(s, list[0].at, list, num);
 }
 
 /* Whether numbers of one size stand side by side, as many as a dump of memory has in a line. */
@@ -2717,7 +2037,7 @@ static bool has_memory(const struct scan *s)
 
     for (i = 0; i < s->size; i = n.end) {
         n.end = i + 1;
-        if (hex_of(s->text[i]) < 0 || (i > 0 && text_is_of_a_word(s->text[i - 1])) || !take_hex(s, i, &n) ||
+        if (hex_of(s->text[i]) < 0 || (i > 0 && text_is_of_a_word(s->text[i - 1])) || !scan_hex(s, i, &n) ||
             (n.digits != 2 && n.digits != PART && n.digits != 8 && n.digits != 16)) {
             same = is_space(s->text[i]) ? same : 0;
             n.end = i + 1;
@@ -2735,9 +2055,10 @@ static bool has_memory(const struct scan *s)
 static bool is_row_near_sp(const struct scan *s)
 {
     struct number list[MOST_NUMBERS];
-    const unsigned num = find_numbers(s, 0, list, 8);
+    const unsigned num = scan_numbers(s, 0, list, 8);
 
-    return num > 0 && is_near_sp(s->d, list[0].value) && s->text[list[0].end] == ':' && list[0].end + 1 < s->size;
+    return num > 0 && scan_is_near_sp(s->d, list[0].value) && s->text[list[0].end] == ':' &&
+           list[0].end + 1 < s->size;
 }
 
 /* Whether addresses of the line are those that the image was linked to. */
@@ -2876,7 +2197,7 @@ static void take_print(struct scan *s)
 {
     const char *dollar = strrchr(s->text, '$');
     const size_t at = dollar != NULL ? (size_t)(dollar + 1 - s->text) : 0;
-    const size_t end = end_of_name(s, at);
+    const size_t end = scan_end_of_name(s, at);
     const struct format_name *found;
     size_t from = at > 0 ? at - 1 : 0;
 
@@ -2900,8 +2221,8 @@ static bool take_printed(struct scan *s)
     s->d->printed = 0;
     digits = s->text[at] == '$' ? strspn(s->text + at + 1, "0123456789") : 0;
     at += 1 + digits;
-    if (reg == 0 || digits == 0 || strncmp(s->text + at, " = ", 3) != 0 || find_numbers(s, at, list, 16) == 0 ||
-        !list[0].prefixed || !fits(s->d, list[0].value))
+    if (reg == 0 || digits == 0 || strncmp(s->text + at, " = ", 3) != 0 || scan_numbers(s, at, list, 16) == 0 ||
+        !list[0].prefixed || !scan_fits(s->d, list[0].value))
         return false;
     set_register(s, (uint8_t)(reg - 1), list[0].value);
     return true;
@@ -2916,7 +2237,7 @@ static bool take_pending(struct scan *s)
     if (s->d->pending == 0)
         return false;
     s->d->pending = 0;
-    if (find_numbers(s, 0, list, 8) != 1 || !only_numbers(s, list[0].at, list, 1))
+    if (scan_numbers(s, 0, list, 8) != 1 || !scan_only_numbers(s, list[0].at, list, 1))
         return false;
     set_register(s, reg, list[0].value);
     return true;
@@ -2940,7 +2261,7 @@ static bool is_remark(const struct scan *s)
     struct number list[MOST_NUMBERS];
 
     return strstr(s->text, "  at ") != NULL || strstr(s->text, "(inlined by)") != NULL ||
-           (find_numbers(s, 0, list, 16) == 1 && list[0].prefixed && is_word(s->d, list[0].value));
+           (scan_numbers(s, 0, list, 16) == 1 && list[0].prefixed && is_word(s->d, list[0].value));
 }
 
 /* Whether a text of the line says that the stack follows, perhaps in the same line as SP. */
@@ -2987,13 +2308,13 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (!d->dump.has_sp && names_stack(&s))
         scan_registers(&s, true);
     num = take_texts(&s, list, 0);
-    num = take_based_line(&s, list, num);
+    num = lists_take_based_line(&s, list, num);
     if (list_follows)
-        num = take_list_line(&s, list, num);
+        num = lists_take_list_line(&s, list, num);
     if (frames)
-        num = take_first_number(&s, list, num);
+        num = lists_take_first_number(&s, list, num);
     if (num == 0 && !(list_follows && s.took))
-        num = take_frame_line(&s, list, num);
+        num = lists_take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
     if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s)) {
         take_print(&s);
@@ -3015,38 +2336,6 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     return num;
 }
 
-/* Whether "#0 ", "[0] ", "=>0 ", "0: " or "0# " stands where the line or a message begins. */
-static bool is_first_frame(const struct scan *s)
-{
-    size_t i, from;
-
-    for (i = 0; i + 1 < s->size; i++) {
-        const char before = i > 0 ? s->text[i - 1] : ' ', behind = s->text[i + 1];
-        const bool closed = behind == ':' || behind == ']' || behind == '#';
-
-        if (s->text[i] != '0' || text_is_of_a_word(before))
-            continue;
-        for (from = i; from > 0 && strchr("#[=> ", s->text[from - 1]) != NULL;)
-            from--;
-        if ((from == 0 || s->text[from - 1] == ':' || s->text[from - 1] == '|') &&
-            (closed || before == '#' || before == '>') && is_space(closed ? s->text[i + 2] : behind))
-            return true;
-    }
-    return false;
-}
-
-/* How many of the FOUND numbers at LIST stand before SIGN, behind which the arguments of a function follow; all, if
- * none does. */
-static unsigned before_arguments(const struct scan *s, const char *sign, const struct number *list, unsigned found)
-{
-    const char *at = strstr(s->text, sign);
-
-    while (found > 1 && at != NULL && list[0].at < (size_t)(at - s->text) &&
-           list[found - 1].at > (size_t)(at - s->text))
-        found--;
-    return found;
-}
-
 size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct named_address *list, bool *first)
 {
     struct number numbers[MOST_NUMBERS];
@@ -3056,14 +2345,14 @@ size_t dumps_addresses(struct dumps *d, const char *text, size_t size, struct na
 
     *first = false;
     if (begin_scan(&s, d, text, size)) {
-        found = find_numbers(&s, 0, numbers, 8);
-        found = before_arguments(&s, " (", numbers, found);
-        found = before_arguments(&s, " : ", numbers, found);
-        *first = is_first_frame(&s);
+        found = scan_numbers(&s, 0, numbers, 8);
+        found = lists_before_arguments(&s, " (", numbers, found);
+        found = lists_before_arguments(&s, " : ", numbers, found);
+        *first = lists_begin(&s);
     }
     for (i = 0; i < found; i++)
-        if (numbers[i].digits >= 6 && fits(d, numbers[i].value) && s.text[numbers[i].end] != '+')
-            num = add_named(list, num, numbers[i].value, true);
+        if (numbers[i].digits >= 6 && scan_fits(d, numbers[i].value) && s.text[numbers[i].end] != '+')
+            num = lists_add(list, num, numbers[i].value, true);
     return num;
 }
 
@@ -3075,9 +2364,9 @@ size_t dumps_numbers(struct dumps *d, const char *text, size_t size, struct name
     unsigned found, i;
     size_t num = 0;
 
-    found = begin_scan(&s, d, text, size) ? find_numbers(&s, 0, numbers, LEAST) : 0;
+    found = begin_scan(&s, d, text, size) ? scan_numbers(&s, 0, numbers, LEAST) : 0;
     for (i = 0; i < found; i++)
-        num = add_named(list, num, numbers[i].value, false);
+        num = lists_add(list, num, numbers[i].value, false);
     return num;
 }
 
@@ -3131,7 +2420,7 @@ static void finish_arm(struct dumps *d)
 /* Whether VALUE may be an address of this program: near SP, or near PC. */
 static bool is_like_address(const struct dumps *d, uint64_t value)
 {
-    return is_near_sp(d, value) || (d->dump.has_pc && value != 0 && (value ^ d->dump.pc) < NEAR_ABOVE);
+    return scan_is_near_sp(d, value) || (d->dump.has_pc && value != 0 && (value ^ d->dump.pc) < NEAR_ABOVE);
 }
 
 /* The words of one size that W holds, with the bytes of each in the other order. */
