@@ -8,6 +8,7 @@
  * ends where another begins, or some lines behind its last one.
  */
 #include "dumps.h"
+#include "braces.h"
 #include "common/image.h"
 #include "halves.h"
 #include "lists.h"
@@ -1015,7 +1016,7 @@ static void note_order(struct scan *s, const struct number *list, unsigned num)
 static bool take_byte_line(struct scan *s, const struct number *addr)
 {
     uint8_t bytes[32];
-    size_t at = scan_spaces(s, addr->end + (s->text[addr->end] == ':')), count = 0;
+    size_t at = scan_spaces(s, addr->end + (s->text[addr->end] == ':' || s->text[addr->end] == ']')), count = 0;
     struct number n;
 
     at += s->text[at] == '|' || s->text[at] == '='; /* J-Link: "20001F40 = 00 11 22 .." */
@@ -1039,7 +1040,7 @@ static bool is_alone(const struct scan *s, size_t at)
         at--;
     return at == 0 || is_one_of(s->text[at - 1], ">]") ||
            (s->text[at - 1] == '-' && is_space(s->text[at]) && (at == 1 || is_space(s->text[at - 2]))) ||
-           (at > 2 && s->text[at - 1] == ':' && is_space(s->text[at - 3]));
+           (at > 1 && s->text[at - 1] == ':' && (at == 2 || is_space(s->text[at - 3])));
 }
 
 /* Where the bytes of a line begin that stand alone in it, or SIZE. */
@@ -1212,6 +1213,27 @@ static bool take_pair(struct scan *s, const struct number *addr, const struct nu
     return true;
 }
 
+/* "ADDRESS WORD", the highest first, where addresses are 1 apart although words are not: they count words, from SP
+ * on. */
+static bool take_miscounted(struct scan *s)
+{
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = scan_numbers(s, 0, list, 2 * d->word);
+    const uint64_t addr = num == 2 ? list[0].value : 0, sp = d->dump.sp, last = d->miscounted;
+    struct falling *f = d->falling;
+
+    d->miscounted = 0;
+    if (num != 2 || !d->dump.has_sp || addr < sp || addr - sp >= DUMPS_FALLING ||
+        !scan_is_blank(s, list[0].end, list[1].at))
+        return false;
+    d->miscounted = addr;
+    if (d->num_falling == 0 || addr + 1 != last)
+        d->num_falling = 0;
+    f[d->num_falling++] = (struct falling){addr - sp, addr - sp, list[1].value};
+    return addr + 1 == last;
+}
+
 /* Whether an arrow stands between FROM and TO: "->", "-->", "=>", or one of Unicode. */
 static bool has_arrow(const struct scan *s, size_t from, size_t to)
 {
@@ -1227,8 +1249,41 @@ static bool has_arrow(const struct scan *s, size_t from, size_t to)
     return false;
 }
 
+/* Whether nothing but commas and spaces stands between the numbers: "[LOW..HIGH]" is a range. */
+static bool are_elements(const struct scan *s, const struct number *list, unsigned num)
+{
+    unsigned i;
+
+    for (i = 1; i < num; i++)
+        if (list[i - 1].end + strspn(s->text + list[i - 1].end, ", ") != list[i].at)
+            return false;
+    return true;
+}
+
+/* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
+ * it is not taken. */
+static void add_row(struct scan *s, uint64_t addr, const struct number *list, unsigned num)
+{
+    struct dumps *d = s->d;
+    const bool follows = d->row_words > 0 && addr == d->row_addr + d->row_size;
+    uint64_t end;
+
+    if (d->row_short && follows && num == d->row_words && d->run_addr == d->row_addr)
+        d->run_size = 0;
+    d->row_short = follows && num < d->row_words;
+    if (d->row_short)
+        flush_run(d);
+    note_order(s, list, num);
+    end = add_words(d, addr, list, num);
+    d->row_addr = addr;
+    if (!d->row_short) {
+        d->row_words = num;
+        d->row_size = end - addr;
+    }
+}
+
 /* "ADDRESS -> WORD -> ...", as debuggers print a stack: what lies at the word and behind it is none of its words. SP
- * may have a name in its line. */
+ * may have a name in its line. Behind one arrow there may be four or eight words. */
 static bool take_arrow_line(struct scan *s)
 {
     struct number list[MOST_NUMBERS];
@@ -1237,7 +1292,10 @@ static bool take_arrow_line(struct scan *s)
     if (num < 2 || !scan_is_near_sp(s->d, list[0].value) || !has_arrow(s, list[0].end, list[1].at) ||
         !scan_is_blank(s, list[0].end, list[1].at))
         return false;
-    (void)take_pair(s, &list[0], &list[1]);
+    if ((num == 5 || num == 9) && scan_are_words(list + 1, num - 1) && are_elements(s, list + 1, num - 1))
+        add_row(s, list[0].value, list + 1, num - 1);
+    else
+        (void)take_pair(s, &list[0], &list[1]);
     return true;
 }
 
@@ -1330,28 +1388,6 @@ static unsigned with_letter(const struct scan *s, struct number *list, unsigned 
     return num + 1;
 }
 
-/* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
- * it is not taken. */
-static void add_row(struct scan *s, uint64_t addr, const struct number *list, unsigned num)
-{
-    struct dumps *d = s->d;
-    const bool follows = d->row_words > 0 && addr == d->row_addr + d->row_size;
-    uint64_t end;
-
-    if (d->row_short && follows && num == d->row_words && d->run_addr == d->row_addr)
-        d->run_size = 0;
-    d->row_short = follows && num < d->row_words;
-    if (d->row_short)
-        flush_run(d);
-    note_order(s, list, num);
-    end = add_words(d, addr, list, num);
-    d->row_addr = addr;
-    if (!d->row_short) {
-        d->row_words = num;
-        d->row_size = end - addr;
-    }
-}
-
 /* "ADDRESS: 0x0b 0x00 ..." or "ADDRESS: 0x000b 0x0010 ...", as debuggers print bytes and numbers of 16 bits: eight or
  * sixteen in a line, all with as many digits. */
 static bool take_parts(struct scan *s, const struct number *list, unsigned num)
@@ -1383,7 +1419,7 @@ static bool take_word_line(struct scan *s)
     num = without_front(s, list, with_letter(s, list, num));
     num = before_name(s, list, without_end(s, list, without_distance(s, list, num)));
     if (num == 0 || list[0].value % 4 != 0 || !scan_fits(s->d, list[0].value) ||
-        (list[0].at > 1 && s->text[list[0].at - 1] == '+' && text_is_of_a_word(s->text[list[0].at - 2])))
+        (list[0].at > 0 && s->text[list[0].at - 1] == '+'))
         return false;
     behind = scan_is_behind_address(s, list[0].end);
     said = strstr(s->text, "addr") != NULL && strstr(s->text, "addr2line") == NULL;
@@ -1520,32 +1556,50 @@ static bool is_counted(struct dumps *d, const struct number *first)
     return false;
 }
 
-/* A word that stands alone in its line, directly behind the text that names the stack. It may be a return address of a
- * list of calls, too: it is a word of the stack if words come that no list has, before the last one. */
-static bool take_lone_word(struct scan *s, const struct number *n)
+/* Notes a word that has no address, where such words begin if FIRST. It may be a return address of a list of calls,
+ * too: it is a word of the stack if words come that no list has, before the last one. */
+static void note_lone(struct dumps *d, uint64_t word, bool first)
 {
     enum { SMALL = 4096 };
+
+    if (first) {
+        flush_run(d);
+        d->lone_first = d->dump.num_words;
+    }
+    d->lone_proven = d->lone_proven || d->lone_like;
+    d->lone_like = word < SMALL || scan_is_near_sp(d, word);
+    d->lone_words++;
+}
+
+/* Adds the NUM words at LIST, which have no address, from d->next on. */
+static void add_lone_words(struct dumps *d, const struct number *list, unsigned num, bool first)
+{
+    unsigned i;
+
+    for (i = 0; i < num; i++)
+        note_lone(d, list[i].value, first && i == 0);
+    d->next = add_words(d, d->next, list, num);
+    d->counted = true;
+}
+
+/* A word that stands alone in its line, directly behind the text that names the stack. */
+static bool take_lone_word(struct scan *s, const struct number *n)
+{
     struct dumps *d = s->d;
 
     if (!d->stack_said || d->list || d->columns > 1 || d->idle > 0 || d->headed || d->next % d->word != 0 ||
         (n->digits != 2 * d->word && !n->prefixed) || (d->columns == 0 && n->value == d->dump.sp))
         return false;
-    if (d->columns == 0) {
-        flush_run(d);
-        d->lone_first = d->dump.num_words;
-    }
-    d->lone_proven = d->lone_proven || d->lone_like;
-    d->lone_like = n->value < SMALL || scan_is_near_sp(d, n->value);
+    note_lone(d, n->value, d->columns == 0);
     d->columns = 1;
     d->counted = true;
-    d->lone_words++;
     store_number(d->lone, d->word, d->big, n->value);
     dumps_add_bytes(d, d->next, d->lone, d->word);
     d->next += d->word;
     return true;
 }
 
-/* Takes words out that stood alone in their lines, and may be return addresses. */
+/* Takes words out that have no addresses, and may be return addresses. */
 static void drop_lone_words(struct dumps *d)
 {
     if (d->lone_words == 0 || d->lone_proven)
@@ -1577,14 +1631,17 @@ static bool take_bare(struct scan *s)
         d->follow = false;
     if (d->columns > 0 ? num > d->columns : (num & (num - 1)) != 0 && ((num - 1) & (num - 2)) == 0)
         d->follow = false;
-    if (num == LEAST && scan_is_near_sp(d, list[0].value))
+    if (num == LEAST && scan_is_near_sp(d, list[0].value & ~UINT64_C(3)))
         d->follow = false;
     if (!d->follow)
         return false;
-    d->columns = d->columns > 0 ? d->columns : num;
     note_order(s, list, num);
-    d->next = add_words(d, d->next, list, num);
+    if (d->headed)
+        d->next = add_words(d, d->next, list, num);
+    else
+        add_lone_words(d, list, num, d->columns == 0);
     d->counted = true;
+    d->columns = d->columns > 0 ? d->columns : num;
     d->follow = num == d->columns; /* a shorter one is the last one */
     return true;
 }
@@ -1737,29 +1794,19 @@ static size_t find_text(const struct scan *s, const char *text)
     return end;
 }
 
-/* Whether nothing but commas and spaces stands between the numbers: "[LOW..HIGH]" is a range. */
-static bool are_elements(const struct scan *s, const struct number *list, unsigned num)
-{
-    unsigned i;
-
-    for (i = 1; i < num; i++)
-        if (list[i - 1].end + strspn(s->text + list[i - 1].end, ", ") != list[i].at)
-            return false;
-    return true;
-}
-
 /* Words of the stack from SP on, as an array behind AT; two at least, because one may be how many there are. */
 static void take_stack_array(struct scan *s, size_t at)
 {
     struct number list[MOST_NUMBERS];
     unsigned num = scan_numbers(s, at, list, 8);
+    bool first = true;
 
     s->d->single = are_elements(s, list, num);
     if (num < 2 || !scan_are_words(list, num) || !s->d->single)
         return;
     s->d->follow = strchr(s->text + at, ']') == NULL;
-    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8))
-        s->d->next = add_words(s->d, s->d->next, list, num);
+    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8), first = false)
+        add_lone_words(s->d, list, num, first);
 }
 
 /* Words behind the text that names the stack, in its line: "Stack: WORD WORD ...", from SP on. Two numbers may be its
@@ -1769,15 +1816,15 @@ static void take_first_row(struct scan *s, size_t at)
     enum { LEAST = 3 };
     struct number list[MOST_NUMBERS];
     unsigned num = scan_numbers(s, at, list, 8);
+    bool first = true;
 
     if (num < LEAST || !scan_are_words(list, num) || !scan_only_numbers(s, at, list, num))
         return;
     s->words = true;
-    s->d->counted = true;
     s->d->columns = num;
     s->d->first = s->d->next;
-    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8))
-        s->d->next = add_words(s->d, s->d->next, list, num);
+    for (; num > 0; num = scan_numbers(s, list[num - 1].end, list, 8), first = false)
+        add_lone_words(s->d, list, num, first);
 }
 
 /* Whether nothing but a word that says "from here on" stands between AT, where a heading ends, and the number at
@@ -1823,6 +1870,24 @@ static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
     return true;
 }
 
+/* Whether a text that names a list of calls has the one that names the stack, which ends at BEHIND: "Call stack: ". */
+static bool is_of_list(const struct scan *s, size_t behind)
+{
+    const struct formats *f = s->d->formats;
+    size_t i;
+
+    for (i = 0; i < f->num_texts; i++) {
+        const struct format_text *t = &f->texts[i];
+        const size_t size = strlen(t->text);
+        const bool lists = t->kind == FORMAT_LIST || t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS;
+        const size_t end = lists && (t->cpus & s->d->cpu) != 0 ? find_text(s, t->text) : 0;
+
+        if (end > 0 && end + 1 >= behind && end - size < behind && end <= behind)
+            return true;
+    }
+    return false;
+}
+
 /* Whether the line begins with an address of the stack, behind which a word of it stands: a remark, no heading. */
 static bool begins_with_address(const struct scan *s)
 {
@@ -1844,7 +1909,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
         const struct format_text *t = &f->texts[i];
         const size_t behind = (t->cpus & s->d->cpu) != 0 && t->kind != FORMAT_REGISTER ? find_text(s, t->text) : 0;
 
-        if (behind == 0)
+        if (behind == 0 || (t->kind == FORMAT_STACK && is_of_list(s, behind)))
             continue;
         s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
         s->linked = s->linked || t->kind == FORMAT_LINKED;
@@ -1862,6 +1927,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             s->d->stack_said = s->took = true;
             s->d->octets = false;
             begin_words(s->d, from, false);
+            braces_note_type(s);
             s->d->single = s->text[scan_spaces(s, behind)] == '[';
             if (s->d->single)
                 take_stack_array(s, behind);
@@ -1993,6 +2059,42 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
     return true;
 }
 
+/* Where the bytes end that stand at AT without anything between them, in the order of memory: 16 of them or more. 0:
+ * none do. */
+static size_t end_of_bytes(const struct scan *s, size_t at)
+{
+    enum { LEAST = 32 };
+    const size_t digits = strspn(s->text + at, "0123456789abcdef");
+
+    return digits >= LEAST && digits % 8 == 0 && !text_is_of_a_word(s->text[at + digits]) ? at + digits : 0;
+}
+
+/* "ADDRESS: 0b00100015001000...", bytes of the stack as one number; or such a number alone, behind the text that names
+ * the stack. */
+static bool take_string(struct scan *s, bool follow)
+{
+    struct dumps *d = s->d;
+    struct number list[MOST_NUMBERS];
+    const unsigned num = scan_numbers(s, 0, list, 8);
+    const bool near = num > 0 && scan_is_near_sp(d, list[num - 1].value) && s->text[list[num - 1].end] == ':';
+    const char *space = strrchr(s->text, ' ');
+    size_t at = space != NULL ? (size_t)(space - s->text) + 1 : 0;
+    const size_t end = end_of_bytes(s, at);
+    uint8_t byte;
+
+    if (end != s->size || !(near ? scan_is_blank(s, list[num - 1].end, at)
+                                 : follow && !d->placed && num == 0 && d->idle == 0 && is_alone(s, at)))
+        return false;
+    d->next = near ? list[num - 1].value : d->next;
+    d->counted = d->counted || !near;
+    d->are_numbers = true;
+    for (; at < end; at += 2) {
+        byte = (uint8_t)(hex_of(s->text[at]) << 4 | hex_of(s->text[at + 1]));
+        dumps_add_bytes(d, d->next++, &byte, 1);
+    }
+    return true;
+}
+
 /* Words of a stack. With an address before them there is one number more than a power of two. */
 static bool take_lines(struct scan *s, bool follow)
 {
@@ -2010,7 +2112,8 @@ static bool take_lines(struct scan *s, bool follow)
         s->d->placed = true;
         return true;
     }
-    return (follow && (take_following(s) || take_bare_bytes(s))) || halves_take(s) || take_short_row(s);
+    return (follow && (take_following(s) || take_bare_bytes(s))) || take_string(s, follow) || halves_take(s) ||
+           take_short_row(s);
 }
 
 /* Whether the line has nothing but words, written as a whole, of which nothing says where they lie, or no more than a
@@ -2048,6 +2151,17 @@ static bool has_memory(const struct scan *s)
         if (same >= (n.digits > PART ? LEAST_WORDS : LEAST_PARTS))
             return true;
     }
+    return false;
+}
+
+/* Whether the line has bytes without anything between them. */
+static bool has_string(const struct scan *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->size; i++)
+        if ((i == 0 || !text_is_of_a_word(s->text[i - 1])) && end_of_bytes(s, i) > 0)
+            return true;
     return false;
 }
 
@@ -2316,13 +2430,15 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     if (num == 0 && !(list_follows && s.took))
         num = lists_take_frame_line(&s, list, num);
     d->listed = d->listed || num > 0;
-    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s)) {
+    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s) &&
+        !braces_take(&s)) {
         take_print(&s);
         scan_registers(&s, true);
-        arrow = !s.words && take_arrow_line(&s);
+        arrow = !s.words && (take_miscounted(&s) || take_arrow_line(&s));
         s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
         d->rows += !s.took && has_memory(&s);
+        d->strings += has_string(&s);
         d->near_rows += !s.took && is_row_near_sp(&s);
     }
     d->taken = s.took || num > 0;

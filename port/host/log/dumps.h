@@ -38,6 +38,8 @@ struct falling {
     uint64_t word;
 };
 
+enum { DUMPS_BRACED = 1024 };
+
 enum { DUMPS_SYMBOL = 64 /* characters of a symbol, and a 0 */ };
 
 /* A row of words without zeros before them: how large a word is, and that they are no decimal numbers, is known when
@@ -71,6 +73,7 @@ struct dumps {
     bool stack_lost;         /* and no SP was known: kept from dump to dump */
     unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
     unsigned rows;           /* lines that look like memory, and were not taken */
+    unsigned strings;        /* lines with a long hexadecimal number */
     unsigned near_rows;      /* lines that begin with an address near SP, and were not taken */
     unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
     bool top;                /* the first word that has an address is at SP */
@@ -126,6 +129,12 @@ struct dumps {
     bool short_hex; /* a word of them has a letter */
     struct falling falling[DUMPS_FALLING];
     unsigned num_falling;
+    uint64_t miscounted; /* the address of the last line, above SP, where addresses count words; 0: it had none */
+    uint64_t braced[DUMPS_BRACED]; /* elements of an array in braces, */
+    unsigned num_braced;
+    bool bracing;              /* which has begun, and not ended; */
+    bool wide;                 /* the command that prints it names a type as large as a word, on CPUs of 64 bits; */
+    bool narrow;               /* its elements are not as large as words */
     char symbol[DUMPS_SYMBOL]; /* what stands before rows whose addresses are distances from it; "": nothing */
     uint64_t symbol_base;      /* where it lies */
     unsigned symbol_rows;      /* such rows that were not taken, because nothing says where they lie */

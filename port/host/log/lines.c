@@ -42,18 +42,22 @@ static bool has_prefix(struct piece w)
     return w.size > 2 && w.p[0] == '0' && (w.p[1] == 'x' || w.p[1] == 'X');
 }
 
-/* The register of that name, or NULL. */
-static const struct format_name *register_of(const struct lines_names *names, struct piece w)
+const struct format_name *lines_register(const struct lines_names *names, const char *text, size_t size)
 {
     char name[LONGEST_NAME];
     size_t i;
 
-    if (w.size == 0 || w.size >= sizeof name)
+    if (size == 0 || size >= sizeof name)
         return NULL;
-    for (i = 0; i < w.size; i++)
-        name[i] = w.p[i] >= 'A' && w.p[i] <= 'Z' ? (char)(w.p[i] + 'a' - 'A') : w.p[i];
-    name[w.size] = '\0';
-    return formats_find(names->formats, name, w.size, names->cpu, name);
+    for (i = 0; i < size; i++)
+        name[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
+    name[size] = '\0';
+    return formats_find(names->formats, name, size, names->cpu, name);
+}
+
+static const struct format_name *register_of(const struct lines_names *names, struct piece w)
+{
+    return lines_register(names, w.p, w.size);
 }
 
 /* ---- Lines in a string ----------------------------------------------------------------------------------------- */
@@ -142,6 +146,35 @@ static void give_rest(const char *p, const char *end, const struct lines_names *
     }
 }
 
+/* Whether the line has objects of JSON side by side: "[{"a": 1}, {"a": 2}]". Those of a value each are numbers. */
+static bool has_objects(const char *p, const char *end)
+{
+    struct text t = {p, end};
+
+    for (; t.p < end; t.p++)
+        if ((text_take(&t, "},{\"") || text_take(&t, "}, {\"")) && !text_take(&t, "value\""))
+            return true;
+    return false;
+}
+
+/* Gives what stands between the braces of such a line. */
+static void give_objects(const char *p, const char *end, void (*take)(void *ctx, const char *line, size_t size),
+                         void *ctx)
+{
+    const char *from = p;
+
+    for (; p < end; p++) {
+        if (*p == '"')
+            p = end_of_string(p, end);
+        if (p == end || (*p != '{' && *p != '}'))
+            continue;
+        take(ctx, from, (size_t)(p - from));
+        from = p + 1;
+    }
+    if (from < end)
+        take(ctx, from, (size_t)(end - from));
+}
+
 void lines_split(const char *text, size_t size, const struct lines_names *names,
                  void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
@@ -149,7 +182,10 @@ void lines_split(const char *text, size_t size, const struct lines_names *names,
     const char *p = text, *rest = text, *close;
 
     if (count_breaks(text, end) == 0) {
-        take(ctx, text, size);
+        if (has_objects(text, end))
+            give_objects(text, end, take, ctx);
+        else
+            take(ctx, text, size);
         return;
     }
     while (p < end) {

@@ -29,6 +29,9 @@ struct lines_names {
     uint32_t cpu;
 };
 
+/* The register that the SIZE characters at TEXT name, in small letters or capitals; or NULL. */
+const struct format_name *lines_register(const struct lines_names *names, const char *text, size_t size);
+
 /* Calls TAKE for each line in the SIZE characters at TEXT, which a logger has written as one: with "\n" in a string in
  * quotes, as JSON and Python do, or with "#012", as syslog does. Other text is a line as it is. */
 void lines_split(const char *text, size_t size, const struct lines_names *names,

@@ -113,7 +113,7 @@ bool scan_is_blank(const struct scan *s, size_t from, size_t to)
     for (; from<to; from = end> from ? end : from + 1) {
         for (end = from; end < to && text_is_of_a_word(s->text[end]);)
             end++;
-        if (s->text[from] == '<') { /* the name of a place */
+        if (s->text[from] == '<' && strncmp(s->text + from, "<repeats", 8) != 0) { /* the name of a place */
             while (end < to && s->text[end] != '>')
                 end++;
             continue;

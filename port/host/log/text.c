@@ -167,10 +167,42 @@ static void clear_backticks(char *line, size_t size)
     }
 }
 
+/* The character that "&lt;" and the like stand for, as pages write it, at P; *WIDTH: of how many. 0: none does. */
+static char entity_at(const char *p, const char *end, size_t *width)
+{
+    static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;", "&nbsp;"};
+    static const char characters[] = "<>&\"' ";
+    struct text t = {p, end};
+    size_t i;
+
+    for (i = 0; *p == '&' && i < sizeof names / sizeof names[0]; i++)
+        if (text_take(&t, names[i])) {
+            *width = strlen(names[i]);
+            return characters[i];
+        }
+    return '\0';
+}
+
+/* Puts characters for the entities of HTML. Returns the size. */
+static size_t replace_entities(char *line, size_t size)
+{
+    size_t from, to = 0, width;
+
+    for (from = 0; from < size; from += width) {
+        const char c = entity_at(line + from, line + size, &width);
+
+        if (c == '\0')
+            width = 1;
+        line[to++] = c != '\0' ? c : line[from];
+    }
+    return to;
+}
+
 size_t text_clean(char *line, size_t size)
 {
     size_t from, to = 0, noise;
 
+    size = replace_entities(line, size);
     for (from = 0; from<size; from += noise> 0 ? noise : 1) {
         noise = noise_size(line + from, line + size);
         if (noise > 0)

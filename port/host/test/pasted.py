@@ -522,9 +522,35 @@ def on_one_line(s, form, each):
     return " ".join(form.format(w=word) for _, word in s.words()[:each])
 
 
+def in_braces(s, text, width):
+    """An array as gdb prints it: ten equal elements or more once, and lines of at most WIDTH characters."""
+    words, at, elements = [word for _, word in s.words()], 0, []
+    while at < len(words):
+        times = next((n for n, word in enumerate(words[at:]) if word != words[at]), len(words) - at)
+        elements += ["0x%x <repeats %d times>" % (words[at], times)] if times > 9 else ["0x%x" % words[at]] * times
+        at += times
+    line = text + "{"
+    for n, element in enumerate(elements):
+        element += ", " if n + 1 < len(elements) else "}"
+        if len(line) + len(element) > width:
+            yield line.rstrip()
+            line = "  "
+        line += element
+    yield line
+
+
+def counted(s, form, each):
+    """Words behind a counter, EACH a line."""
+    words = s.words()
+    for at in range(0, len(words) - each + 1, each):
+        yield form.format(c=12345717 % (10 ** 8 if "a" in form else 10 ** 4) + 13 * at, a=words[at][0]) + " ".join(
+            "%08x" % word for _, word in words[at:at + each])
+
+
 def other_shape(s, line):
     """The lines that one of these shapes of a stack stands for; or None."""
-    shape = re.match(r"@(grouped|plain|falls|line|behind|mi) ?(.*?)(?:\|(.*?))?(?:\|(\d+))?$", line)
+    shape = re.match(r"@(grouped|plain|falls|line|behind|miscounted|mi|braces|string|counted) ?"
+                     r"(.*?)(?:\|(.*?))?(?:\|(\d+))?$", line)
     if shape is None:
         return None
     kind, text, form, number = shape.groups()
@@ -532,6 +558,16 @@ def other_shape(s, line):
         return grouped(s, int(text), form, kind == "grouped")
     if kind == "falls":
         return falling(s, text)
+    if kind == "braces":
+        return in_braces(s, text, int(form))
+    if kind == "string":
+        return [text.format(a=s.sp + at) + s.memory[at:at + int(form)].hex()
+                for at in range(0, len(s.memory), int(form))]
+    if kind == "counted":
+        return counted(s, text, int(form))
+    if kind == "miscounted":
+        return [text.format(m=s.sp + n, w=word) + ("" if n else "<-- User sp")
+                for n, (_, word) in reversed(list(enumerate(s.words())))]
     if kind == "line":
         return [text + on_one_line(s, form, int(number))]
     if kind == "behind":

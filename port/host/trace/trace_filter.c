@@ -7,6 +7,7 @@
 #include "trace.h"
 #include "log/dumps.h"
 #include "log/foreign.h"
+#include "log/front.h"
 #include "log/lines.h"
 #include "log/log.h"
 #include "log/mi.h"
@@ -76,6 +77,7 @@ struct filter {
     } unsaid;     /* what the log has, and nothing was said of */
     bool has_cpu; /* lines have the number of a CPU in front of them */
     struct lines_table table;
+    struct front front;
     char line[MAX_LINE + 1], row[MAX_LINE + 1];
     size_t size;
     char held[MAX_LINE + 1]; /* a line that may go on in the next one */
@@ -546,8 +548,13 @@ static void say_lacking(struct filter *f)
         say_halves(f);
     else if (d->dump.num_words == 0 && d->lone_end > d->lone_first)
         out_line(&f->out,
-                 "        no trace: the numbers that stand alone in their lines may be words of the stack, or "
-                 "return addresses: print the address of each word before it");
+                 "        no trace: the numbers without addresses may be words of the stack, or return addresses: "
+                 "print the address of each word before it");
+    else if (d->dump.num_words == 0 && d->narrow)
+        out_line(&f->out,
+                 "        no trace: the numbers of the array at SP (0x%" PRIx64
+                 ") are not as long as words: print words of %u digits",
+                 d->dump.sp, 2 * d->word);
     else if (d->dump.num_words == 0 && d->bare > 1)
         say_unplaced(f, "the log does not say where its words of memory lie");
     else if (d->dump.num_words == 0 && d->symbol_rows > 1)
@@ -559,8 +566,8 @@ static void say_lacking(struct filter *f)
                  d->dump.sp, 2 * d->word);
     else if (d->dump.num_words == 0)
         out_line(&f->out,
-                 "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
-                 d->dump.sp);
+                 "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on%s: print them",
+                 d->dump.sp, d->rows + d->strings > 0 ? " in a form that is known" : "");
     else
         out_line(&f->out, "        no trace: the log names the function that the PC is in, but does not have the "
                           "PC: print it");
@@ -1137,6 +1144,15 @@ static void note_line(struct filter *f, size_t size)
         f->unsaid.code += is_inside(f, code_address(f, list[i].addr));
 }
 
+/* Takes off what a logger has put in front of the line; returns the size of the rest. */
+static size_t without_front(struct filter *f, size_t size, const struct lines_names *names)
+{
+    const size_t front = front_size(&f->front, f->line, size, names);
+
+    memmove(f->line, f->line + front, size - front);
+    return size - front;
+}
+
 /* A line that is none of sfu's. */
 static void take_foreign(struct filter *f, size_t size)
 {
@@ -1152,6 +1168,9 @@ static void take_foreign(struct filter *f, size_t size)
     if (f->options->images.num > 0 && foreign_line(&f->foreign, abi, f->line, size, &dump))
         unwind_foreign(f, &dump);
     if (f->foreign.took)
+        return;
+    size = without_front(f, size, &names);
+    if (size == 0)
         return;
     f->line[size] = '\0';
     note_line(f, size);
