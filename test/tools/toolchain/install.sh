@@ -25,12 +25,17 @@ if [ "${1-}" = -n ]; then
     dry=1
     shift
 fi
-# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed. It is asked for thousands of
-# times: no program is started for that.
-stamp=$here/../../../build/installed
-for g; do stamp=$stamp-$g; done
-# shellcheck disable=SC3013  # each sh that there is has -nt
-if [ "$stamp" -nt "$list" ] && [ "$stamp" -nt /var/lib/dpkg/status ]; then exit 0; fi
+# A group's file that is newer than the list and than dpkg's own: nothing of the group was missing, and nothing has
+# changed. It is asked for thousands of times, in many combinations of groups: no program is started for that.
+stamps=$here/../../../build
+nothing_changed() {
+    for g; do
+        # shellcheck disable=SC3013  # each sh that there is has -nt
+        { [ "$stamps/installed-$g" -nt "$list" ] && [ "$stamps/installed-$g" -nt /var/lib/dpkg/status ]; } || return 1
+    done
+    [ $# -gt 0 ]
+}
+if nothing_changed "$@"; then exit 0; fi
 
 say() { printf 'install.sh: %s\n' "$*" >&2; }
 
@@ -126,7 +131,8 @@ done
 [ "${SFU_INSTALL-}" != no ] || exit 0
 
 nothing_missing() {
-    mkdir -p "${stamp%/*}" && : >"$stamp"
+    mkdir -p "$stamps"
+    for g in $asked; do : >"$stamps/installed-$g"; done
     exit 0
 }
 # shellcheck disable=SC2046
