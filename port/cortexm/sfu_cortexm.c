@@ -170,6 +170,8 @@ static void print_reasons(const struct sfu_panic *p, const struct sfu_cortexm_fa
         sfu_print_text(p, "  HardFault: the vector table could not be read\n");
     if (has_bit(fault->hfsr, 31))
         sfu_print_text(p, "  HardFault: BKPT without a debugger\n");
+    if (has_bit(fault->hfsr, 30) && (fault->cfsr | fault->sfsr) == 0) /* what was forced is no fault */
+        sfu_print_text(p, "  HardFault: SVC or BKPT, but its handler may not run here\n");
     print_register(p, "CFSR 0x", fault->cfsr);
     print_register(p, " HFSR 0x", fault->hfsr);
     print_register(p, " MMFAR 0x", fault->mmfar);

@@ -90,6 +90,12 @@ void fault_bkpt(void)
     __asm__ volatile(LABEL(at_bkpt) "bkpt #1");
 }
 
+NOINLINE void fault_svc(void);
+void fault_svc(void)
+{
+    __asm__ volatile("cpsid i\n\tsvc #1\n\t" LABEL(behind_svc) "cpsie i");
+}
+
 /* What compilers put behind a check: its reason is printed. */
 NOINLINE void fault_trap(void);
 void fault_trap(void)
@@ -239,6 +245,8 @@ void fail(void)
         fault_data((const volatile uint32_t *)NOTHING_THERE);
     else if (equal(what, "bkpt"))
         fault_bkpt();
+    else if (equal(what, "masked"))
+        fault_svc();
     else if (equal(what, "here"))
         print_here();
     else if (equal(what, "trap"))

@@ -27,7 +27,9 @@ FAULTS = {
     "udf": ("UsageFault: undefined instruction", ["fault_udf@at_udf", "fail"]),
     "trap": ("UsageFault: undefined instruction", ["fault_trap", "fail"]),
     "data": ("BusFault: data access, precise; address {nothing}", ["fault_data@at_data", "fail"]),
-    "bkpt": (None, ["fault_bkpt@at_bkpt", "fail"]),  # HFSR.DEBUGEVT, which QEMU does not set
+    # QEMU does not set HFSR.DEBUGEVT, and says what it says of SVC.
+    "bkpt": ("HardFault: SVC or BKPT, but its handler may not run here", ["fault_bkpt@at_bkpt", "fail"]),
+    "masked": ("HardFault: SVC or BKPT, but its handler may not run here", ["fault_svc@behind_svc", "fail"]),
     "null": ("UsageFault: jump to an even address: not Thumb", ["0x0", "fault_call^", "fail"]),
     "wild": ("BusFault: instruction fetch", ["{nothing}", "fault_call^", "fail"]),
     "never": ("MemManage: no right to execute here", ["0x40000000", "fault_call^", "fail"]),
@@ -366,7 +368,7 @@ def tests(prefix, directory):
 
     def fault(where, what, **more):
         cases[f"{where}-{what}"] = lambda: check_fault(board, image, where, what, **more)
-    plain = ["udf", "trap", "data", "bkpt", "null", "even", "inside"]
+    plain = ["udf", "trap", "data", "bkpt", "masked", "null", "even", "inside"]
     if mainline:
         plain += ["wild", "never", "divide", *(["+mpu"] if image.silent else ["unaligned", "mpu"])]
     for what in plain + (["fpu"] if board in FPU else []):

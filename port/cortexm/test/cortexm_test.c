@@ -213,6 +213,11 @@ static void test_bits(void **state)
     f.hfsr = 1u << 1;
     assert_non_null(strstr(explain(&f), "  HardFault: the vector table could not be read\n"));
     f.hfsr = 1u << 30;
+    assert_non_null(strstr(explain(&f), "  HardFault: SVC or BKPT, but its handler may not run here\n"));
+    f.sfsr = 1;
+    assert_null(strstr(explain(&f), "\n  "));
+    f.sfsr = 0;
+    f.cfsr = 1u << 7;
     assert_null(strstr(explain(&f), "\n  "));
 }
 
