@@ -53,6 +53,7 @@
  *                                                       was, so that one place has two names
  *     a word that is known    none there, or another    unknown
  *     RA or FP in a word      overwritten, or another   lost: no row says that it is there
+ *     RA or FP in a word      perhaps still there       perhaps
  *     a bound of an index     another                   the higher one
  *     a bound of an index     none                      none
  *     called                  interrupted, nobody       uncertain
@@ -95,11 +96,12 @@
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
 /* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K;
- * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, or of RA's word, another value than at the entry, because
+ * BASE_UNKNOWN + CODE_GONE is, of SP, FP and RA's register, or of their words, another value than at the entry, because
  * an instruction has taken it from elsewhere than from the function's own frame; + CODE_BY_CALL, because of a call,
  * which perhaps does not come back; + CODE_OF_MODE, the SP of a mode of the CPU that may be that of the entry;
  * + CODE_ONE_WAY, on one of two ways that flags have decided between; BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or
- * 0; and BASE_UNKNOWN + CODE_SOME_BITS and more is a number of which some bits are known (state.c, struct bits). */
+ * 0; BASE_UNKNOWN + CODE_PERHAPS, in a word, is what RA or FP had at the entry, or not any more; and BASE_UNKNOWN +
+ * CODE_SOME_BITS and more is a number of which some bits are known (state.c, struct bits). */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
@@ -141,7 +143,15 @@ struct code_slot {
     uint8_t base;
 };
 
-enum { CODE_GONE = 1, CODE_BY_CALL, CODE_OF_MODE, CODE_ONE_WAY, CODE_ALL_OR_NONE, CODE_SOME_BITS = 1 << 30 };
+enum {
+    CODE_GONE = 1,
+    CODE_BY_CALL,
+    CODE_OF_MODE,
+    CODE_ONE_WAY,
+    CODE_ALL_OR_NONE,
+    CODE_PERHAPS,
+    CODE_SOME_BITS = 1 << 30
+};
 
 /* NUMBER with the 16 bits that OP, a CODE_INSERT, puts into it. */
 uint64_t code_insert(uint64_t number, const struct code_op *op);
@@ -197,6 +207,7 @@ struct code_state {
     bool has_left;      /* SP, as it is, has been stored where no stack is known to be */
     bool keeps_sp;      /* SP, or an address near it, has been put where it is not followed */
     bool keeps_fp;      /* the same of FP as it was at the entry */
+    bool keeps_word;    /* the same of RA or FP as they were at the entry, or a register that may still have them */
     bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
     bool detours;       /* a detour's call leads here (enum code_detour): a return is not the unit's */

@@ -15,7 +15,8 @@ enum { LOW_CORE = 8192 };
 static const struct code_value gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0},
                                called = {CODE_BY_CALL, BASE_UNKNOWN, false, 0, 0},
                                of_mode = {CODE_OF_MODE, BASE_UNKNOWN, false, 0, 0},
-                               all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0};
+                               all_or_none = {CODE_ALL_OR_NONE, BASE_UNKNOWN, false, 0, 0},
+                               perhaps = {CODE_PERHAPS, BASE_UNKNOWN, false, 0, 0};
 
 /* x86: where string instructions move to (CODE_STATUS). */
 static const struct code_value upwards = {1, BASE_NUMBER, false, 0, 0}, downwards = {-1, BASE_NUMBER, false, 0, 0};
@@ -106,15 +107,46 @@ void state_drop_slot(struct code_state *state, struct code_slot *slot)
     *slot = state->slot[--state->num];
 }
 
-/* Whether SLOT is a word by which the frame is found: the return address or FP, which a function has when it is
- * entered. Where that gets another value, it stays noted: it is not that any more. */
-static bool is_own_word(const struct code_cpu *cpu, const struct code_slot *slot)
+static bool is_perhaps(const struct code_value *value)
 {
-    const struct code_value *value = &slot->value;
+    return value->base == BASE_UNKNOWN && value->k == CODE_PERHAPS;
+}
 
-    return slot->base == BASE_CFA &&
-           (code_is_gone(value) ||
-            (value->k == 0 && (value->base == BASE_RETURN || value->base == BASE_ENTRY + cpu->fp)));
+/* Whether VALUE is what RA or FP had when the function was entered. */
+static bool is_own_value(const struct code_cpu *cpu, const struct code_value *value)
+{
+    return value->k == 0 && (value->base == BASE_RETURN || value->base == BASE_ENTRY + cpu->fp);
+}
+
+/* Whether a word of BASE with VALUE is one by which the frame is found: the return address or FP, which a function has
+ * when it is entered, or has been, or is perhaps; where SP was rounded, the CFA, too. Where that gets another value, it
+ * stays noted: it is not that any more. */
+static bool is_own_word(const struct code_cpu *cpu, uint8_t base, const struct code_value *value)
+{
+    const bool is_cfa = base == BASE_ALIGNED && value->base == BASE_CFA && value->k == 0;
+
+    return (base == BASE_CFA || base == BASE_ALIGNED) &&
+           (code_is_gone(value) || is_perhaps(value) || is_own_value(cpu, value) || is_cfa);
+}
+
+/* x86: whether a word of STATE at BASE + K is where the caller has pushed the return address. */
+static bool is_pushed_ra(const struct code_cpu *cpu, const struct code_state *state, uint8_t base, int64_t k)
+{
+    return !cpu->link && state->caller == CALLER_KNOWN && base == BASE_CFA && k == cpu->ra_at_entry;
+}
+
+/* Nobody knows any more what SLOT of STATE has. Returns whether it is noted all the same: a word by which the frame is
+ * found, perhaps; or the word of the return address, which has had another value. */
+static bool stays_noted(const struct code_cpu *cpu, const struct code_state *state, struct code_slot *slot)
+{
+    if (is_pushed_ra(cpu, state, slot->base, slot->k) && slot->value.base > BASE_UNKNOWN &&
+        slot->value.base != BASE_RETURN)
+        slot->value = gone;
+    if (!is_own_word(cpu, slot->base, &slot->value))
+        return false;
+    if (!code_is_gone(&slot->value))
+        slot->value = perhaps;
+    return true;
 }
 
 /* Forgets slots of which one of SIZE bytes from BASE + K on is a part. REPLACED: those get another value. What is lost
@@ -128,11 +160,11 @@ static void write_slots(const struct code_cpu *cpu, struct code_state *state, ui
         struct code_slot *slot = &state->slot[i];
         const bool hit = slot->base == base && slot->k < k + size && k < slot->k + cpu->word;
 
-        if (hit && !code_is_gone(&slot->value) && !(replaced && is_own_word(cpu, slot))) {
+        if (hit && !stays_noted(cpu, state, slot)) {
             state_drop_slot(state, slot);
             continue;
         }
-        if (hit)
+        if (hit && replaced)
             slot->value = gone;
         i++;
     }
@@ -145,6 +177,18 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
 
     while (i < state->num)
         if (state->slot[i].base == base && state->slot[i].k >= low && state->slot[i].k < high)
+            state_drop_slot(state, &state->slot[i]);
+        else
+            i++;
+}
+
+/* SP has moved above the slots of BASE below END, which it has left: an interrupt may overwrite them at any time. */
+static void leave_below(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t end)
+{
+    unsigned i = 0;
+
+    while (i < state->num)
+        if (state->slot[i].base == base && state->slot[i].k < end && !stays_noted(cpu, state, &state->slot[i]))
             state_drop_slot(state, &state->slot[i]);
         else
             i++;
@@ -203,27 +247,40 @@ static void forget_other_name(struct code_state *state, const struct code_value 
         drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
 
+/* What is noted of a word by which the frame is found, OWN, or, NULL, where the return address was pushed, and which
+ * gets VALUE, of no use later. It is perhaps put back. */
+static const struct code_value *note_of(const struct code_state *state, const struct code_slot *own,
+                                        const struct code_value *value)
+{
+    const bool may_be_back = state->keeps_word && value->base == BASE_UNKNOWN && !code_is_gone(value);
+
+    return may_be_back && (own == NULL || is_perhaps(&own->value) || code_is_gone(&own->value)) ? &perhaps : &gone;
+}
+
 void state_store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                  const struct code_value *value)
 {
+    const int64_t k = at->k + offset;
+    const struct code_value *note = NULL;
     struct code_slot *own;
 
     if (!is_place(state, at, offset)) {
         state->keeps_sp |= code_is_on_stack(value);
         state->keeps_fp |= value->base == BASE_ENTRY + cpu->fp;
+        state->keeps_word |= is_own_value(cpu, value);
         forget_struct(state);
         return;
     }
     forget_other_name(state, at);
-    own = state_find_slot(state, at->base, at->k + offset);
-    if (own != NULL) {
-        if (is_own_word(cpu, own) && (value->base == BASE_UNKNOWN || !is_useful(state, at, value)))
-            value = &gone;
+    own = state_find_slot(state, at->base, k);
+    if ((own != NULL ? is_own_word(cpu, own->base, &own->value) : is_pushed_ra(cpu, state, at->base, k)) &&
+        (value->base == BASE_UNKNOWN || !is_useful(state, at, value)))
+        value = note = note_of(state, own, value);
+    if (own != NULL)
         state_drop_slot(state, own);
-    }
-    write_slots(cpu, state, at->base, at->k + offset, cpu->word, true);
-    if (is_useful(state, at, value) || is_saved_mode(state, value) || (value == &gone && state->num < CODE_SLOTS))
-        state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
+    write_slots(cpu, state, at->base, k, cpu->word, true);
+    if (is_useful(state, at, value) || is_saved_mode(state, value) || (note != NULL && state->num < CODE_SLOTS))
+        state->slot[state->num++] = (struct code_slot){*value, k, at->base};
 }
 
 struct code_value state_load(const struct code_state *state, const struct code_value *at, int64_t offset)
@@ -232,7 +289,17 @@ struct code_value state_load(const struct code_state *state, const struct code_v
 
     if (is_place(state, at, offset))
         slot = state_find_slot(state, at->base, at->k + offset);
-    return slot != NULL ? slot->value : state_unknown;
+    return slot != NULL && !is_perhaps(&slot->value) ? slot->value : state_unknown;
+}
+
+/* The same for a register, which may have what RA or FP had, if that is perhaps in the word. */
+static struct code_value take(struct code_state *state, const struct code_value *at, int64_t offset)
+{
+    const struct code_slot *slot =
+        is_place(state, at, offset) ? state_find_slot(state, at->base, at->k + offset) : NULL;
+
+    state->keeps_word |= slot != NULL && is_perhaps(&slot->value);
+    return state_load(state, at, offset);
 }
 
 /* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
@@ -248,14 +315,15 @@ static void copy(const struct code_cpu *cpu, struct code_state *state, const str
     unsigned i;
 
     for (i = 0; apart && i < bytes / 8; i++)
-        words[i] = state_load(state, from, offset + 8 * (int64_t)i);
+        words[i] = take(state, from, offset + 8 * (int64_t)i);
     if (!is_place(state, to, k)) {
         forget_struct(state);
         return;
     }
     write_slots(cpu, state, to->base, to->k + k, bytes, bytes < LOOPED);
     for (i = 0; i < bytes / 8; i++)
-        state_store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
+        if (bytes < LOOPED || words[i].base != BASE_UNKNOWN)
+            state_store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
 }
 
 static struct code_value entry_value(unsigned reg)
@@ -419,14 +487,17 @@ static void forget_aligned(struct code_state *state, const struct code_value *ot
     for (i = 0; i < CODE_REGISTERS; i++)
         if (state->reg[i].base == BASE_ALIGNED)
             state->reg[i] = *other;
-    for (i = 0; i < state->num; i++)
-        if (state->slot[i].value.base == BASE_ALIGNED)
-            state->slot[i].value = *other;
-    for (i = 0; i < state->num;)
-        if (state->slot[i].value.base == BASE_UNKNOWN || state->slot[i].base == BASE_ALIGNED)
-            state_drop_slot(state, &state->slot[i]);
+    for (i = 0; i < state->num;) {
+        struct code_slot *slot = &state->slot[i];
+        const bool counts = slot->value.base == BASE_ALIGNED;
+
+        if (counts)
+            slot->value = *other;
+        if (slot->base == BASE_ALIGNED || (counts && other->base == BASE_UNKNOWN))
+            state_drop_slot(state, slot);
         else
             i++;
+    }
 }
 
 void state_align(const struct code_cpu *cpu, struct code_state *state)
@@ -457,6 +528,7 @@ static void lose_count(const struct code_cpu *cpu, struct code_state *state, uns
 {
     const bool is_other = state->reg[reg].base == BASE_NUMBER || code_is_gone(&state->reg[reg]);
 
+    state->keeps_word |= is_own_value(cpu, &state->reg[reg]);
     state->reg[reg] = is_own_register(cpu, reg) && is_other ? gone : state_unknown;
 }
 
@@ -579,11 +651,22 @@ static const struct code_slot *find_renamed(const struct code_state *state, cons
     return theirs;
 }
 
+/* Whether MINE and THEIRS, of one place, which differ, are a word that the frame is found by, or perhaps. */
+static bool is_perhaps_word(const struct code_cpu *cpu, const struct code_slot *mine,
+                            const struct code_slot *theirs)
+{
+    const struct code_value *a = &mine->value, *b = &theirs->value;
+
+    return (is_perhaps(a) || is_perhaps(b)) && !code_is_gone(a) && !code_is_gone(b) &&
+           is_own_word(cpu, mine->base, a) && is_own_word(cpu, theirs->base, b);
+}
+
 /* Whether MINE and THEIRS, or NULL, of one place, which differ, are lost as a word that the frame is found by: one way
  * has overwritten it. */
 static bool is_lost_word(const struct code_cpu *cpu, const struct code_slot *mine, const struct code_slot *theirs)
 {
-    return code_is_gone(&mine->value) || (theirs != NULL && (is_own_word(cpu, mine) || is_own_word(cpu, theirs)));
+    return code_is_gone(&mine->value) || (theirs != NULL && (is_own_word(cpu, mine->base, &mine->value) ||
+                                                             is_own_word(cpu, theirs->base, &theirs->value)));
 }
 
 /* Words that are lost in OTHER are lost, too, where STATE does not know them. */
@@ -619,6 +702,12 @@ static bool join_slots(const struct code_cpu *cpu, struct code_state *state, con
             theirs = find_renamed(state, other, mine, &less);
         if (theirs != NULL && (join_values(state, other, &mine->value, &theirs->value, &less) ||
                                join_near(state, other, &mine->value, &theirs->value, &less))) {
+            i++;
+            continue;
+        }
+        if (theirs != NULL && is_perhaps_word(cpu, mine, theirs)) {
+            less |= !is_perhaps(&mine->value);
+            mine->value = perhaps;
             i++;
             continue;
         }
@@ -672,7 +761,8 @@ static bool is_lost(const struct code_cpu *cpu, const struct code_value *value, 
     const bool is_number = value->base >= BASE_NUMBER && value->base <= BASE_INDEXED;
 
     return is_own_register(cpu, reg) &&
-           (code_is_gone(value) || (is_number && (reg == cpu->sp || (reg == cpu->fp && value->k != 0))));
+           (code_is_gone(value) || (is_number && (reg == cpu->sp || (reg == cpu->fp && value->k != 0))) ||
+            (value->base == BASE_RETURN && reg == cpu->fp));
 }
 
 /* What two values of REG that differ are both. What is lost on one way is lost: a row is right for both, or it is none.
@@ -777,6 +867,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     less |= join_both(&state->has_left, other->has_left);
     less |= join_either(&state->keeps_sp, other->keeps_sp);
     less |= join_either(&state->keeps_fp, other->keeps_fp);
+    less |= join_either(&state->keeps_word, other->keeps_word);
     less |= join_either(&state->may_pop, other->may_pop);
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
@@ -822,7 +913,7 @@ struct code_value code_evaluate(const struct code_state *state, const struct sfu
     if (rule->control & RULE_REGISTER)
         value = reg < CODE_REGISTERS ? state->reg[reg] : state_unknown;
     if (value.base == BASE_UNKNOWN)
-        return rule->control & RULE_DEREFERENCE ? state_unknown : value;
+        return rule->control & RULE_DEREFERENCE && !code_is_gone(&value) ? state_unknown : value;
     if (rule->control & RULE_DEREFERENCE)
         return state_load(state, &value, rule->offset);
     code_move(&value, rule->offset);
@@ -831,7 +922,7 @@ struct code_value code_evaluate(const struct code_state *state, const struct sfu
 
 /* ---- What an instruction does ---------------------------------------------------------------------------------- */
 
-/* SP has been BEFORE. What lies below it now is forgotten, because an interrupt may overwrite it at any time. */
+/* SP has been BEFORE. What lies below it now is forgotten. */
 static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
@@ -840,9 +931,9 @@ static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const
         if (sp->base == BASE_CFA)
             drop_range(state, BASE_ALIGNED, INT64_MIN, INT64_MAX);
         if (sp->base > BASE_NEAR)
-            drop_range(state, sp->base, INT64_MIN, sp->k);
+            leave_below(cpu, state, sp->base, sp->k);
     } else if (sp->k > before->k) {
-        drop_range(state, sp->base, INT64_MIN, sp->k);
+        leave_below(cpu, state, sp->base, sp->k);
     }
 }
 
@@ -938,7 +1029,7 @@ static void load_many(const struct code_cpu *cpu, struct code_state *state, cons
     for (i = 0; i <= ARM_PC; i++)
         if (mask >> i & 1)
             state->reg[i == ARM_PC ? (unsigned)CODE_TARGET : i] =
-                state_load(state, at, k + cpu->word * (int64_t)num_below(mask, i));
+                take(state, at, k + cpu->word * (int64_t)num_below(mask, i));
 }
 
 /* Whether nobody knows where register REG points: it is as it was at the entry, or that is not known either. */
@@ -982,13 +1073,15 @@ static int64_t times_of(const struct code_state *state, const struct code_op *op
     return count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
 }
 
-/* SIZE bytes at the CFA + K have another value. x86: if the return address was among them, that is gone, even if nobody
+/* SIZE bytes at BASE + K get another value. x86: if the return address was among them, that is gone, even if nobody
  * knew any more that it was there. */
-static void lose_return(const struct code_cpu *cpu, struct code_state *state, int64_t k, int64_t size)
+static void replace_bytes(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k,
+                          int64_t size)
 {
     const int64_t at = cpu->ra_at_entry;
 
-    if (!cpu->link && state->caller == CALLER_KNOWN && k < at + cpu->word && at < k + size &&
+    write_slots(cpu, state, base, k, size, true);
+    if (is_pushed_ra(cpu, state, base, at) && k < at + cpu->word && at < k + size &&
         state_find_slot(state, BASE_CFA, at) == NULL && state->num < CODE_SLOTS)
         state->slot[state->num++] = (struct code_slot){gone, at, BASE_CFA};
 }
@@ -1012,9 +1105,10 @@ static void overwrite(const struct code_cpu *cpu, struct code_state *state, cons
         return;
     }
     forget_other_name(state, at);
-    write_slots(cpu, state, at->base, at->k + op->k - below, size, replaced);
-    if (replaced && at->base == BASE_CFA)
-        lose_return(cpu, state, at->k + op->k - below, size);
+    if (replaced)
+        replace_bytes(cpu, state, at->base, at->k + op->k - below, size);
+    else
+        write_slots(cpu, state, at->base, at->k + op->k - below, size, false);
 }
 
 /* A register that nobody knows is moved up by a word, as functions of newer clangs for RISC-V move the pointer of their
@@ -1122,9 +1216,8 @@ static void load_row(const struct code_cpu *cpu, struct code_state *state, const
     unsigned i;
 
     for (i = op->reg; i <= op->last; i++)
-        state->reg[i] = at.base == BASE_INDEXED
-                            ? entry_of(&at, op->k, cpu->word)
-                            : state_load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
+        state->reg[i] = at.base == BASE_INDEXED ? entry_of(&at, op->k, cpu->word)
+                                                : take(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
 }
 
 /* Notes that SP has been stored where no stack is known to be. */
@@ -1214,8 +1307,10 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         mask_value(state, op);
         break;
     case CODE_FORGET:
-        for (i = op->reg; i <= op->last; i++)
+        for (i = op->reg; i <= op->last; i++) {
+            state->keeps_word |= op->k == 0 && is_own_value(cpu, &state->reg[i]);
             state->reg[i] = op->k == CODE_BANKED && i == cpu->sp ? gone : state_unknown;
+        }
         break;
     case CODE_ALIGN:
         round_down(cpu, state, op);
@@ -1671,6 +1766,8 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     unsigned i;
 
     note_handed(cpu, state);
+    if (!cpu->link && sp->base > BASE_NEAR) /* where the callee returns to */
+        replace_bytes(cpu, state, sp->base, sp->k - cpu->word, cpu->word);
     if (callee != NULL && state_pops_arguments(callee) && sp->base > BASE_NEAR)
         code_move(sp, callee->popped - 1);
     else if (callee != NULL && callee->odd)
@@ -1678,6 +1775,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
 
     for (i = 0; i < CODE_REGISTERS; i++)
         if (cpu->changed >> i & 1) {
+            state->keeps_word |= i != cpu->ra && is_own_value(cpu, &state->reg[i]);
             state->reg[i] = state_unknown;
             index_drop(state, i);
         }
@@ -1691,7 +1789,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     state->compared.num = 0;
     index_drop_places(state);
     if (sp->base > BASE_NEAR)
-        drop_range(state, sp->base, INT64_MIN, sp->k);
+        leave_below(cpu, state, sp->base, sp->k);
     keep_shadow(state, cpu->shadow);
     keep_shadow(state, cpu->new_shadow);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */

@@ -142,15 +142,31 @@ static bool is_other(const struct code_value *value)
                                        : value->base == BASE_NUMBER || value->base > BASE_NEAR;
 }
 
+/* Whether RULE is a slot below SP in the frame. */
+static bool is_below_sp(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k;
+}
+
+/* Whether RULE for REG, not confirmed, is a slot that SP has left, and REG has another value than at the entry: the
+ * register is what tables.c takes there. */
+static bool is_left(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule,
+                    unsigned reg)
+{
+    const struct code_value *value = &state->reg[reg];
+
+    return is_below_sp(cpu, state, rule) && is_other(value) && !value_is_at(value, base_of(cpu, reg), 0, false);
+}
+
 /* Whether RULE is a slot below SP, at STORED, and REG still has its value: what an epilogue leaves standing. tables.c
  * mends that if it is asked to. */
 static bool is_stale(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule,
                      int32_t stored, unsigned reg, bool is_signed)
 {
-    const struct code_value *sp = &state->reg[cpu->sp];
-
-    return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k &&
-           rule->offset == stored && value_is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
+    return is_below_sp(cpu, state, rule) && rule->offset == stored &&
+           value_is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
 }
 
 static enum verdict judge_cfa(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
@@ -183,7 +199,10 @@ static enum verdict judge_ra(const struct code_cpu *cpu, const struct view *v, c
         return CORRECTED;
     fixed->ra = row->ra;
     fixed->signed_ra = row->signed_ra;
-    return confirmed ? CONFIRMED : is_other(&ra) ? REFUTED : SILENT;
+    if (confirmed)
+        return CONFIRMED;
+    /* x86: a call with SP at the CFA has put its own return address there. */
+    return is_other(&ra) || (!cpu->link && is_other(&held)) ? REFUTED : SILENT;
 }
 
 static enum verdict judge_fp(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
@@ -200,7 +219,9 @@ static enum verdict judge_fp(const struct code_cpu *cpu, const struct view *v, c
     if (place_of_entry(cpu, v->held, cpu->fp, false, &fixed->fp, &unused))
         return CORRECTED;
     fixed->fp = row->fp;
-    return confirmed ? CONFIRMED : is_other(&fp) ? REFUTED : SILENT;
+    if (confirmed)
+        return CONFIRMED;
+    return is_other(&fp) || is_left(cpu, v->state, &row->fp, cpu->fp) ? REFUTED : SILENT;
 }
 
 bool rule_is_register(const struct sfu_rule *rule)

@@ -226,24 +226,39 @@ static bool keeps_value(const struct decoder *d)
     }
 }
 
+/* Whether the first operand, in memory, is moved or turned by as many bits as a number says, which is not 0. */
+static bool is_shifted(const struct decoder *d)
+{
+    const operand_t *a = &d->op[0], *b = a + 1;
+
+    return (d->insn.meta.category == ZYDIS_CATEGORY_SHIFT || d->insn.meta.category == ZYDIS_CATEGORY_ROTATE) &&
+           is_number(b) && a->size >= 32 && b->imm.value.u % a->size != 0;
+}
+
 /* Whether what OPERAND, in memory, has behind the instruction has nothing to do with what it had. What a number is
  * added to has, as an address that is to be returned to behind data; a mask chooses what is written; and more than a
- * register is perhaps not written as a whole. A string instruction with a prefix writes nothing only if its count,
- * which code_repeat has, is 0. */
+ * register is perhaps not written as a whole (xsave). A string instruction with a prefix writes nothing only if its
+ * count, which code_repeat has, is 0; bndmov nothing where the CPU has no such registers. */
 static bool is_replaced(const struct decoder *d, const operand_t *operand)
 {
-    enum { MOST = 512 };
+    enum { MOST = 1024 };
     const ZydisRegister mask = d->insn.avx.mask.reg; /* K0: none */
 
     if (!(is_string(d) ? is_written(operand) : operand->actions & ZYDIS_OPERAND_ACTION_WRITE) ||
         operand->size == 0 || operand->size > MOST || (mask != ZYDIS_REGISTER_NONE && mask != ZYDIS_REGISTER_K0))
         return false;
     switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_NEG:
+        return operand->size >= 32;
+    case ZYDIS_MNEMONIC_BTC:
+    case ZYDIS_MNEMONIC_MOVDIR64B:
+        return true;
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC:
     case ZYDIS_MNEMONIC_XADD:
+    case ZYDIS_MNEMONIC_BNDMOV:
     case ZYDIS_MNEMONIC_MASKMOVQ:
     case ZYDIS_MNEMONIC_MASKMOVDQU:
     case ZYDIS_MNEMONIC_VMASKMOVDQU:
@@ -258,14 +273,18 @@ static bool is_replaced(const struct decoder *d, const operand_t *operand)
                d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER ||
                (operand->actions == ZYDIS_OPERAND_ACTION_WRITE &&
                 operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN) ||
-               is_string(d);
+               is_string(d) || is_shifted(d);
     }
 }
 
-/* Whether nothing else is written than the first operand. */
-static bool is_move(const struct decoder *d)
+/* Whether a fact has room for an index, beside the registers that are written. */
+static bool has_room(const struct decoder *d)
 {
-    return d->insn.meta.category == ZYDIS_CATEGORY_DATAXFER && d->insn.mnemonic != ZYDIS_MNEMONIC_XCHG;
+    unsigned i, num = 0;
+
+    for (i = 0; i < d->insn.operand_count; i++)
+        num += is_register(&d->op[i]) && is_written(&d->op[i]) && d->number[d->op[i].reg.value] != 0;
+    return num <= 1 && !is_string(d);
 }
 
 /* OPERAND becomes unknown, if it lies where slots are. A string instruction with a prefix writes it RCX times. */
@@ -279,7 +298,7 @@ static void write_to(const struct decoder *d, struct code_fact *fact, const oper
     address(d, operand, &base, &k);
     if (d->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && is_register(&d->op[1]))
         base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
-    if (is_move(d) && add_index(d, fact, operand))
+    else if (base == ANYWHERE && has_room(d) && add_index(d, fact, operand))
         base = CODE_TARGET;
     code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
     if (is_repeated(d))
@@ -560,17 +579,17 @@ static void push(const struct decoder *d, struct code_fact *fact)
     int64_t k;
 
     address(d, &d->op[0], &base, &k);
-    if (bytes == word && (base == CODE_ZERO || base == GS)) {
+    if (bytes == word && d->insn.operand_count_visible > 0 && is_memory(&d->op[0])) {
         reg = CODE_TARGET;
         code_add(fact, CODE_LOAD, reg, reg, base, k);
     } else if (bytes == word && d->insn.operand_count_visible > 0 && is_number(&d->op[0])) {
         reg = CODE_TARGET;
         code_add(fact, CODE_NUMBER, reg, 0, 0, number(d, &d->op[0]));
     }
-    if (reg != CODE_NONE)
+    if (reg != CODE_NONE && bytes == word)
         code_add(fact, CODE_STORE, reg, reg, sp, -word);
     else
-        code_write(fact, sp, -bytes, (uint32_t)bytes);
+        code_overwrite(fact, sp, -bytes, (uint32_t)bytes);
     code_add(fact, CODE_SET, sp, 0, sp, -bytes);
 }
 
@@ -608,7 +627,8 @@ static bool exchange(const struct decoder *d, struct code_fact *fact)
     uint8_t base;
     int64_t k;
 
-    if (reg == CODE_NONE || (other == CODE_NONE && !is_memory(to)))
+    if (reg == CODE_NONE || (other == CODE_NONE && !is_memory(to)) ||
+        (is_memory(to) && to->mem.index != ZYDIS_REGISTER_NONE))
         return false;
     if (is_memory(to)) {
         address(d, to, &base, &k);
@@ -643,14 +663,14 @@ static bool enter(const struct decoder *d, struct code_fact *fact)
     const int64_t bytes = d->op[0].imm.value.s & 0xffff, level = d->op[1].imm.value.s & 31;
 
     if (d->insn.operand_width == 16) {
-        code_write(fact, sp, -2 - 2 * level, (uint32_t)(2 + 2 * level));
+        code_overwrite(fact, sp, -2 - 2 * level, (uint32_t)(2 + 2 * level));
         code_forget(fact, fp);
         code_add(fact, CODE_SET, sp, 0, sp, -2 - 2 * level - bytes);
         return true;
     }
     code_add(fact, CODE_STORE, fp, fp, sp, -word);
     if (level > 0)
-        code_write(fact, sp, -word * (1 + level), (uint32_t)(word * level));
+        code_overwrite(fact, sp, -word * (1 + level), (uint32_t)(word * level));
     code_add(fact, CODE_SET, fp, 0, sp, -word);
     code_add(fact, CODE_SET, sp, 0, sp, -word * (1 + level) - bytes);
     return true;
@@ -660,7 +680,7 @@ static bool enter(const struct decoder *d, struct code_fact *fact)
  * functions save. */
 static void push_all(struct code_fact *fact)
 {
-    code_write(fact, ESP, -32, 32);
+    code_overwrite(fact, ESP, -32, 32);
     code_add(fact, CODE_STORE, EBX, EBX, ESP, -16);
     code_add(fact, CODE_STORE, ESP, ESP, ESP, -20);
     code_add(fact, CODE_STORE, EBP, EBP, ESP, -24);
@@ -688,7 +708,7 @@ static bool known_legacy(struct code_fact *fact, ZydisMnemonic mnemonic)
         pop_all(fact);
         return true;
     case ZYDIS_MNEMONIC_PUSHA: /* of 16 bits */
-        code_write(fact, ESP, -16, 16);
+        code_overwrite(fact, ESP, -16, 16);
         code_add(fact, CODE_SET, ESP, 0, ESP, -16);
         return true;
     case ZYDIS_MNEMONIC_POPA:
@@ -704,6 +724,9 @@ static bool known_legacy(struct code_fact *fact, ZydisMnemonic mnemonic)
 /* Of instructions that programs hardly have: what they write, which Zydis does not say. Returns false for others. */
 static bool known_system(const struct decoder *d, struct code_fact *fact)
 {
+    uint8_t base;
+    int64_t k;
+
     switch (d->insn.mnemonic) {
     case ZYDIS_MNEMONIC_SWAPGS:
     case ZYDIS_MNEMONIC_WRGSBASE:
@@ -712,6 +735,12 @@ static bool known_system(const struct decoder *d, struct code_fact *fact)
         return true;
     case ZYDIS_MNEMONIC_CLZERO: /* 64 bytes, "cache line size aligned" (AMD64 Architecture Programmer's Manual) */
         code_write(fact, RAX, -63, 127);
+        return true;
+    case ZYDIS_MNEMONIC_FXSAVE: /* XMM registers depend on CR4 and EFER */
+    case ZYDIS_MNEMONIC_FXSAVE64:
+        address(d, &d->op[0], &base, &k);
+        code_overwrite(fact, base, k, 160);
+        code_write(fact, base, k + 160, 512 - 160);
         return true;
     case ZYDIS_MNEMONIC_VMCALL:
     case ZYDIS_MNEMONIC_VMMCALL:

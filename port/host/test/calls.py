@@ -202,6 +202,36 @@ KEPT_BY = {"x86_64": ("lock orq $0, (%rsp)", "lock addl $0, (%rsp)", "xorb $0, 7
                       "subq $0, (%rsp)", "addq $5, (%rsp)", "incq (%rsp)", "cmpxchg %rcx, (%rsp)",
                       "movq $_start, -8(%rsp)", "rep stosb"),
            "i386": ("lock orl $0, (%esp)", "lock addl $0, (%esp)", "addl $5, (%esp)", "movl $_start, -4(%esp)")}
+# SP moves above RA's word or FP's, and something else is pushed over it; or it is put back, or perhaps. W is the size
+# of a register, CFA is .cfi_adjust_cfa_offset.
+LEFT_LOSE = (
+    "add $2*W, %rsp; CFA -2*W; push %rax; CFA W; push %rdx; CFA W", "add $W, %rsp; CFA -W; pushf; CFA W",
+    "add $W, %rsp; CFA -W; push (%rdi); CFA W", "add $W, %rsp; CFA -W; push $5; CFA W",
+    "add $W, %rsp; CFA -W; push %fs; CFA W", "add $W, %rsp; CFA -W; pushw $5; sub $W-2, %rsp; CFA W",
+    "pop %rcx; CFA -W; mov (%rdi), %rcx; push %rcx; CFA W", "pop %rcx; CFA -W; push %rax; CFA W; mov %rdx, %rcx",
+    "add $W, %rsp; CFA -W; call leaf; sub $W, %rsp; CFA W", "pop %rax; CFA -W; call leaf; sub $W, %rsp; CFA W",
+    "lea W(%rsp), %rsp; CFA -W; mov %rax, -W(%rsp); lea -W(%rsp), %rsp; CFA W",
+    "test %eax, %eax; je 1f; add $W, %rsp; CFA -W; push %rax; CFA W; 1:",
+    "push %rbp; CFA W; .cfi_offset %rbp, -2*W; mov (%rdi), %rbp; add $W, %rsp; CFA -W; push %rax; CFA W; nop; "
+    "add $W, %rsp; CFA -W",
+    "push %rbp; CFA W; .cfi_offset %rbp, -2*W; mov (%rdi), %rbp; add $W, %rsp; CFA -W",
+    "mov %rax, (%rsp); push %rbp; CFA W; .cfi_offset %rbp, -2*W; mov %rsp, %rbp; .cfi_def_cfa_register %rbp; "
+    "and $-16, %rsp",
+    "pop %rbp; CFA -W; xchg %rbp, (%rdi); push %rbp; CFA W",
+    "add $W, %rsp; CFA -W; call leaf => none; sub $W, %rsp; CFA W")
+LEFT_KEEP = (
+    "pop %rcx; CFA -W; SYSTEM; push %rcx; CFA W", "pop %rcx; CFA -W; push %rcx; CFA W",
+    "pop (%rdi); CFA -W; push (%rdi); CFA W", "add $W, %rsp; CFA -W; push -W(%rsp); CFA W",
+    "add $W, %rsp; CFA -W; sub $W, %rsp; CFA W", "pop %rcx; CFA -W; call leaf; push %rcx; CFA W")
+# Words of a frame whose SP was rounded: FP's, and that of the CFA.
+LOST_ROUNDED = {
+    "x86_64": ("""lea 8(%rsp), %r10\n.cfi_def_cfa 10, 0\nand $-32, %rsp\npush -8(%r10)\npush %rbp\nmov %rsp, %rbp
+        .cfi_escape 0x10, 6, 2, 0x76, 0\npush %r10\n.cfi_escape 0xf, 3, 0x76, 0x78, 6\nsub $40, %rsp
+        xor %r10d, %r10d => [r6-8] [cfa-8] [r6+0]""", ("movq $0, (%rbp)", "movq $0, -8(%rbp)", "mov %rax, (%rbp)")),
+    "i386": ("""lea 4(%esp), %ecx\n.cfi_def_cfa 1, 0\nand $-16, %esp\npush -4(%ecx)\npush %ebp\nmov %esp, %ebp
+        .cfi_escape 0x10, 5, 2, 0x75, 0\npush %ecx\n.cfi_escape 0xf, 3, 0x75, 0x7c, 6\nsub $20, %esp
+        xor %ecx, %ecx => [r5-4] [cfa-4] [r5+0]""", ("movl $0, (%ebp)", "movl $0, -4(%ebp)", "mov %eax, (%ebp)")),
+}
 # RA has been saved, and its register is another one: what overwrites the word takes the last copy. The same for FP.
 LOST_COPY = {
     "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
@@ -507,12 +537,21 @@ COPY_LOST_BY = {
                "pextrq $1, %xmm0, AT", "vextracti128 $1, %ymm0, (%rsp)", "movntdq %xmm0, (%rsp)", "movdqu %xmm0, AT",
                "mov %rsp, %rdi\nmov $2, %ecx\nrep stosq", "mov %rsp, %rdi\nmov $16, %ecx\nrep stosb",
                "lea AT, %rdi\nstosq", "fnstcw AT", "movbe %rax, AT",
-               "movdiri %rax, AT", "mov %rax, AT\ncmpxchg %rcx, AT", "mov %rax, AT\naddq $5, AT"),
+               "movdiri %rax, AT", "mov %rax, AT\ncmpxchg %rcx, AT", "mov %rax, AT\naddq $5, AT",
+               "add $16, %rsp\npush %rax\npush %rdx", "fnsave (%rsp)", "fnstenv (%rsp)", "fxsave (%rsp)",
+               "fxsave64 -144(%rsp)", "mov %rsp, %rax\nmovdir64b (%rbx), %rax", "negq AT", "shrq $8, AT", "rolq $4, AT",
+               "btcq $3, AT", "mov $1, %ecx\nsete (%rsp, %rcx, 8)",
+               "mov $1, %ecx\nxchg %rax, (%rsp, %rcx, 8)", "mov $1, %ecx\nnotq (%rsp, %rcx, 8)",
+               "mov $1, %ecx\nmovups %xmm0, -8(%rsp, %rcx, 8)", "sidt AT", "str AT", "movw %fs, AT"),
     "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT",
              "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)",
              "stmxcsr AT", "xchg %ax, AT", "movaps %xmm0, (%esp)", "mov %esp, %edi\nmov $2, %ecx\nrep stosl",
-             "mov %eax, AT\ncmpxchg %ecx, AT"),
-    "aarch64": ("str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
+             "mov %eax, AT\ncmpxchg %ecx, AT", "add $8, %esp\npush %eax\npush %edx", "fnsave (%esp)",
+             "fnstenv (%esp)", "fxsave (%esp)", "negl AT", "shrl $8, AT", "roll $4, AT", "btcl $3, AT",
+             "mov $1, %ecx\nsete (%esp, %ecx, 4)", "mov $1, %ecx\nxchg %eax, (%esp, %ecx, 4)", "sgdt AT",
+             "add $8, %esp\npushal\nadd $24, %esp", "add $8, %esp\npushaw\nadd $8, %esp"),
+    "aarch64": ("add sp, sp, #32\nstp x0, x1, [sp, #-32]!",
+                "str x0, AT", "str xzr, AT", "mov x1, #5\nstr x1, AT", "mov x1, sp\nstr x1, AT", "str w0, AT",
                 "strb w0, AT", "str d0, AT", "stp xzr, xzr, [sp]", "mov x9, #1\nstr x0, [sp, x9, lsl #3]",
                 "mov x9, #2\nstr w0, [sp, x9, lsl #2]", "mov x9, #0\nstr q0, [sp, x9, sxtx #4]", "stlr x0, [sp]",
                 "add x9, sp, #15\nstlrb w0, [x9]", ".arch armv8-a+sve\nstr z0, [sp]",
@@ -533,7 +572,8 @@ COPY_LOST_BY = {
                 "add x9, sp, #16\n.inst 0xd9800920", ".inst 0x1d800be0", ".inst 0xdd008be0",
                 ".arch armv8.7-a+ls64\nst64b x0, [sp]", ".arch armv8.5-a+memtag\nstgp x0, x1, [sp]",
                 ".arch armv8.5-a+memtag\nadd x9, sp, #8\nstzgm x0, [x9]", "add x9, sp, #10\ndc zva, x9"),
-    "riscv": ("STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT",
+    "riscv": ("addi sp, sp, 32\naddi sp, sp, -32\nSTORE a0, AT",
+              "STORE a0, AT", "STORE zero, AT", "li a1, 5\nSTORE a1, AT", "STORE sp, AT", "sb a0, AT", "fsw fa0, AT",
               "addi a1, sp, 24\namoswap.w a2, a0, (a1)", "addi a1, sp, 24\namoswap.w zero, a0, (a1)",
               "addi a1, sp, 16\namoswap.w.aqrl a2, zero, (a1)",
               ".option arch, +zicboz\naddi a1, sp, 24\ncbo.zero (a1)",
@@ -545,7 +585,8 @@ COPY_LOST_BY = {
               ".option arch, +v\naddi a1, sp, 16\nvsm.v v1, (a1)",
               ".option arch, +zicboz\naddi a1, sp, 18\ncbo.zero (a1)",
               "addi a1, sp, 24\n.insn r 0x2f, 2, 0x1d, zero, a1, a0"), # sw.rl a0, (a1)
-    "s390x": ("stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
+    "s390x": ("aghi %r15, 320\naghi %r15, -320\nstg %r2, AT",
+              "stg %r2, AT", "mvghi AT, 0", "lghi %r1, 5\nstg %r1, AT", "stg %r15, AT", "st %r2, AT", "mvi AT, 5",
               "std %f0, AT", "stam %a0, %a1, AT", "mvc 248(32, %r15), 160(%r15)",
               "lghi %r1, 8\nstg %r2, 264(%r1, %r15)", "lghi %r1, 272\nst %r2, 0(%r15, %r1)",
               "xc 248(32, %r15), 248(%r15)", "lgr %r1, %r15\nxc 248(32, %r1), 248(%r1)", "stcm %r2, 8, AT",
@@ -564,7 +605,8 @@ COPY_LOST_BY = {
               "unpk 258(16, %r15), 160(4, %r15)", "unpka 242(32, %r15), 160(%r15)", "unpku 242(32, %r15), 160(%r15)",
               "pka 258(%r15), 160(8, %r15)", "pku 258(%r15), 160(8, %r15)", "zap 258(16, %r15), 160(4, %r15)",
               "mvo 258(16, %r15), 160(4, %r15)", "ts AT", "stmh %r2, %r3, AT", "stmy %r2, %r3, AT", "stnsm AT, 3"),
-    "arm": ("str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}",
+    "arm": ("add sp, #8\npush {r0, r1}",
+            "str r0, AT", "mov r1, #0\nstr r1, AT", "mov r1, sp\nstr r1, AT", "strb r0, AT", "stm sp, {r0, r1}",
             "mov r3, #1\nstr r0, [sp, r3, lsl #2]", "mov r3, #4\nstrh r0, [sp, r3]", 
             "add r3, sp, #4\nstm r3, {r0}", "add r3, sp, #8\nstmdb r3!, {r0, r1}",
             "str r0, AT\nadd r3, sp, #4\nstrex r1, r2, [r3]\nstrex r1, r2, [sp]"),
@@ -588,8 +630,11 @@ COPY_KEPT_BY = {
                "mov %rsp, %rdi\nmaskmovdqu %xmm0, %xmm1",
                "vpmaskmovq %xmm0, %xmm1, (%rsp)", "vpcompressq %xmm0, (%rsp){%k1}", "cmpxchg %rcx, AT",
                "vpscatterqq %xmm0, (%rsp, %xmm1){%k1}", "mov %rsp, %rdi\nrep stosq", "xadd %rax, AT",
-               "vmread %rax, AT", "movaps %xmm0, -16(%rsp)"),
-    "i386": ("cmpxchg %ecx, AT", "xadd %eax, AT"),
+               "vmread %rax, AT", "movaps %xmm0, -16(%rsp)", "xsave (%rsp)", "xsavec (%rsp)", "fxsave -160(%rsp)",
+               "cmpxchg16b (%rsp)", "bndmov %bnd0, (%rsp)", "shrq %cl, AT", "btsq $3, AT", "btcq %rax, AT",
+               "mov $2, %ecx\nsete (%rsp, %rcx, 8)", "sete (%rsp, %rcx, 8)", "add $16, %rsp\nsub $16, %rsp"),
+    "i386": ("cmpxchg %ecx, AT", "xadd %eax, AT", "cmpxchg8b (%esp)", "xsave (%esp)", "shrl %cl, AT",
+             "add $8, %esp\nsub $8, %esp"),
     "aarch64": (".arch armv8.1-a\ncas x0, x1, [sp]", ".arch armv8.1-a\nldadd x0, x1, [sp]", "stxr w1, x2, [sp]",
                 "str x0, [sp, w9, uxtw]", "add x10, sp, #16\nmov x9, #-1\nstr x0, [x10, w9, uxtw #3]",
                 "add x10, sp, #16\nst1 {v0.16b}, [x10]", "add x9, sp, #16\ndc zva, x9",
@@ -1577,6 +1622,15 @@ def strings(cpu, how, keeps):
           % (size, sp, size, of_bits(cpu, how), row if keeps else "none", size, sp, -size))
 
 
+def left(cpu, how, keeps):
+    """HOW, for the size of CPU's registers."""
+    row = "r7+8 [cfa-8] r6+0" if cpu == "x86_64" else "r4+4 [cfa-4] r5+0"
+    how = how.replace("W", "8" if cpu == "x86_64" else "4").replace("CFA", ".cfi_adjust_cfa_offset")
+    how = how.replace("SYSTEM", "syscall" if cpu == "x86_64" else "int $0x80").replace("; ", "\n")
+    check(cpu, "left", "%s\nnop => %s\nud2" % (how if cpu == "x86_64" else how.replace("%r", "%e"),
+                                              row if keeps else "none"))
+
+
 # Code alone: what never comes back calls by a register what does not, as code does where that may be far away.
 FAR = {
     "x86_64": """sub $24, %rsp => r7+8 [cfa-8] r6+0\ncall g => r7+32 [cfa-8] r6+0\nadd $24, %rsp => none\nret => none
@@ -2525,6 +2579,13 @@ def main():
         for how in KEPT_BY[cpu]:
             test("%s: RA's word kept by %s" % (cpu, how), check, cpu, "kept word",
                  "%s => * * *\nnop => %s %s\nret => %s %s" % (how, sp, fp, sp, fp))
+    for cpu in LOST_BY:
+        for how in LEFT_LOSE + LEFT_KEEP:
+            test("%s: SP above RA's word: %s" % (cpu, how), left, cpu, how, how in LEFT_KEEP)
+        frame, ways = LOST_ROUNDED[cpu]
+        for how in ways:
+            test("%s: a frame whose SP was rounded, and %s" % (cpu, how), check, cpu, "rounded",
+                 "%s\n%s\nnop => none\nud2" % (frame, how))
     for cpu in LOST_BY:
         for how in STRINGS_LOSE + STRINGS_KEEP:
             test("%s: RA's word and %s" % (cpu, how.replace("\n", "; ")), strings, cpu, how, how in STRINGS_KEEP)

@@ -573,7 +573,7 @@ TRAPS = {
 FAULTS = {
     "x86_64": [("x86_64.c", a, b) for a, b in (
         ("code_add(fact, CODE_STORE, reg, reg, sp, -word);", ";"),
-        ("code_write(fact, sp, -bytes, (uint32_t)bytes);\\n    code_add(fact, CODE_SET, sp, 0, sp, -bytes)", ";"),
+        ("code_overwrite(fact, sp, -bytes, (uint32_t)bytes);\\n    code_add(fact, CODE_SET, sp, 0, sp, -bytes)", ";"),
         ("code_add(fact, CODE_SET, sp, 0, sp, -bytes)", "code_add(fact, CODE_SET, sp, 0, sp, -16)"),
         ("code_add(fact, CODE_LOAD, reg, reg, sp, 0)", "code_add(fact, CODE_LOAD, reg, reg, sp, 8)"),
         ("if (reg != sp)\\n        code_add(fact, CODE_SET, sp, 0, sp, stack_bytes(d));", ""),
@@ -636,8 +636,8 @@ FAULTS = {
         ("if (state->globals && at->base == BASE_NUMBER)", "if (0)"),
         ("if (state->globals && at->base == BASE_STRUCT)", "if (0)"),
         ("    forget_other_name(state, at);", ""),
-        ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k - below",
-         "    write_slots(cpu, state, at->base, at->k + op->k - below"),
+        ("    forget_other_name(state, at);\\n    if (replaced)\\n        replace_bytes(",
+         "    if (replaced)\\n        replace_bytes("),
         ("if (count->base != BASE_NUMBER)", "if (true)"),
     )] + [("stacks.c", a, b) for a, b in (
         ("(!cpu->link && is_pushed(cpu, state, sp))", "false"),
