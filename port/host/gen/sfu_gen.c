@@ -1021,12 +1021,14 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
     }
     if (options.quiet)
         return;
-    fprintf(stderr,
-            "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64
-            " bytes with CFI, %.2f%% of %" PRIu64 " bytes of code\n",
-            options.image, bytes->size, bytes->num_fdes, bytes->num_fres, lost > 0 ? 3 : 0,
-            percent(said_bytes - lost, said_bytes), said_bytes, percent(share->described, share->code),
-            share->code);
+    fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: ", options.image, bytes->size, bytes->num_fdes,
+            bytes->num_fres);
+    if (said_bytes > 0)
+        fprintf(stderr, "%.*f%% of %" PRIu64 " bytes with CFI, ", lost > 0 ? 3 : 0,
+                percent(said_bytes - lost, said_bytes), said_bytes);
+    else
+        fputs("no byte has CFI, ", stderr);
+    fprintf(stderr, "%.2f%% of %" PRIu64 " bytes of code\n", percent(share->described, share->code), share->code);
     if (tables->epilogue > 0)
         fprintf(stderr,
                 "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "

@@ -867,6 +867,9 @@ def share():
     must(numbers["covered"] == numbers["expressed"] == 4, "all of the CFI can be said")
     said = gen("--strict", "--size", image)[1]
     must("100% of 4 bytes with CFI, 6.25% of 64 bytes of code" in said, said)
+    bare = assemble("bare", "call h\nhlt\n.type h, @function\nh: nop\nret\n.size h, .-h\n")
+    said = gen("--derive", "--size", bare)[1]
+    must("rows: no byte has CFI, 100.00% of 8 bytes of code" in said, said)
     errors = gen("-q", "--strict", "--require=6.3", image, status=1)[1]
     must("6.250% of the 64 bytes of code" in errors and "6.3% are required" in errors, errors)
     must(read(image) == before, "--require has written")
