@@ -1870,6 +1870,36 @@ static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
     return true;
 }
 
+/* Whether the word from FROM to END is one of LIST, which ends with NULL. */
+static bool is_listed(const struct scan *s, size_t from, size_t end, const char *const *list)
+{
+    while (*list != NULL && (end - from != strlen(*list) || memcmp(s->text + from, *list, end - from) != 0))
+        list++;
+    return *list != NULL;
+}
+
+/* Whether the heading from FROM to BEHIND names a stack that SP was not on, or one from its other end on: "IRQ stack:",
+ * "Stack (base to top):". */
+static bool is_other_stack(const struct scan *s, size_t from, size_t behind)
+{
+    static const char *const before[] = {"irq", "isr", "interrupt", "idle", "other", NULL};
+    static const char *const after[] = {"base", "bottom", "top", NULL};
+    size_t end, at;
+
+    for (end = from; end > 0 && !text_is_of_a_word(s->text[end - 1]);)
+        end--;
+    for (at = end; at > 0 && text_is_of_a_word(s->text[at - 1]);)
+        at--;
+    if (is_listed(s, at, end, before))
+        return true;
+    for (at = behind; at<s->size; at = end> at ? end : at + 1) {
+        end = scan_end_of_name(s, at);
+        if (is_listed(s, at, end, after))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a text that names a list of calls has the one that names the stack, which ends at BEHIND: "Call stack: ". */
 static bool is_of_list(const struct scan *s, size_t behind)
 {
@@ -1908,6 +1938,7 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
     for (i = 0; i < f->num_texts; i++) {
         const struct format_text *t = &f->texts[i];
         const size_t behind = (t->cpus & s->d->cpu) != 0 && t->kind != FORMAT_REGISTER ? find_text(s, t->text) : 0;
+        const size_t size = strlen(t->text);
 
         if (behind == 0 || (t->kind == FORMAT_STACK && is_of_list(s, behind)))
             continue;
@@ -1923,7 +1954,9 @@ static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
             begin_words(s->d, numbers[0].value, false);
         }
         s->d->stack_lost = s->d->stack_lost || (t->kind == FORMAT_STACK && !s->d->dump.has_sp);
-        if (t->kind == FORMAT_STACK && s->d->dump.has_sp && place_of_heading(s, behind, &from)) {
+        if (t->kind == FORMAT_STACK && is_other_stack(s, behind > size ? behind - size : 0, behind)) {
+            s->d->follow = false;
+        } else if (t->kind == FORMAT_STACK && s->d->dump.has_sp && place_of_heading(s, behind, &from)) {
             s->d->stack_said = s->took = true;
             s->d->octets = false;
             begin_words(s->d, from, false);
