@@ -63,23 +63,33 @@ ELSEWHERE = ["elsewhere", *PANIC[-2:]]
 NESTED = ["leaf [interrupted]", "handle", ENTRY, "leaf [interrupted]", *OUTER]
 
 
+# clang for this CPU, by the options of gcc that it knows.
+TARGETS = {"x86_64": "x86_64-none-elf", "i386": "i386-none-elf", "aarch64": "aarch64-none-elf",
+           "riscv64": "riscv64-none-elf", "riscv32": "riscv32-none-elf", "arm": "arm-none-eabi"}
+CLANG = None
+if CPU in TARGETS:
+    OPTIONS = CC.replace("_zicsr_zifencei", "").replace("-mstrict-align -mno-outline-atomics", "-mno-unaligned-access")
+    CLANG = "clang --target=%s -Wno-unused-command-line-argument %s" % (TARGETS[CPU], OPTIONS.split(" ", 1)[1])
+
+
 @functools.lru_cache(maxsize=None)
-def compile_one(source, flags):
+def compile_one(source, flags, compiler=CC):
     """The object of SOURCE with FLAGS, a tuple. Whoever links it again does not compile it again."""
-    name = re.sub(r"\W+", "-", " ".join((os.path.basename(source), *flags)))
+    name = re.sub(r"\W+", "-", " ".join((os.path.basename(source), compiler.split()[0], *flags)))
     made = "%s/objects/%s.o" % (WORK, name)
     os.makedirs(os.path.dirname(made), exist_ok=True)
-    run(*CC.split(), *flags, *([] if "-fpie" in flags else ["-fno-pie"]), "-ffreestanding", "-fno-stack-protector",
-        "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST, "-I" + HERE,
+    run(*compiler.split(), *flags, *([] if "-fpie" in flags else ["-fno-pie"]), "-ffreestanding",
+        "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-I" + DIST, "-I" + HERE,
         '-DMACHINE="%s.h"' % MACHINE, "-c", source, "-o", made)
     return made
 
 
-def compile_all(flags):
+def compile_all(flags, compiler=CC):
     """What flags define is the kernel's alone: sfu_panic.c does not know of it."""
     own = tuple(flag for flag in flags if not flag.startswith("-D"))
-    return [compile_one(HERE + "/kernel.c", tuple(flags)), compile_one(HERE + "/" + MACHINE + ".S", tuple(flags)),
-            compile_one(DIST + "/sfu_panic.c", own)]
+    return [compile_one(HERE + "/kernel.c", tuple(flags), compiler),
+            compile_one(HERE + "/" + MACHINE + ".S", tuple(flags), compiler),
+            compile_one(DIST + "/sfu_panic.c", own, compiler)]
 
 
 def script(name, change):
@@ -125,10 +135,10 @@ def true_tables(image):
         must(f.read() == data[at + words[2]:at + words[2] + words[3]], "the tables are others")
 
 
-def kernel(name, flags, more=(), linker=LD, change=("", ""), mark="", end=None):
+def kernel(name, flags, more=(), linker=LD, change=("", ""), mark="", end=None, compiler=CC):
     """MARK: what stands behind an interrupted frame. END: as of expect."""
     image = "%s/%s.elf" % (WORK, name)
-    run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags), *more, "-o", image)
+    run(LINK, *linker.split(), "-T", script(name + ".ld", change), *compile_all(flags, compiler), *more, "-o", image)
     true_tables(image)
     expect(boot(QEMU, image), mark, not any("FAULT_STACK" in flag or "CONTEXT" in flag for flag in flags), end)
 
@@ -332,6 +342,10 @@ def main():
         test(CPU + ": a new PSW that is copied", last_fault)
     if CPU == "riscv64":
         test(CPU + ": a CPU without the mode that is assumed", no_such_mode)
+    for level in ("-O2", "-O0") if CLANG is not None else ():
+        test("%s: clang %s" % (CPU, level), kernel, "clang" + level, [level], (), LD, ("", ""), "", None, CLANG)
+    if CPU in ("x86_64", "aarch64", "s390x"):
+        test(CPU + ": gold", kernel, "gold", ["-O2"], [], LD + ".gold")
     if CPU in ("x86_64", "i386", "aarch64", "arm"):  # lld 15 and before cannot link the others
         test(CPU + ": lld", kernel, "lld", ["-O2"], [], "ld.lld")
     finish()
