@@ -87,6 +87,9 @@ def calls(prefix, image):
     return found
 
 
+THUMB = 1 << 24  # in xPSR, which this stub has in another place of its answer
+
+
 def sample(stub, places, pc, read):
     """What each walker says: what READ finds. The stub does what the CPU does at an exception (its writes do not reach
     the interrupt controller), and puts all registers back afterwards. The walkers use none of the FPU's."""
@@ -94,10 +97,10 @@ def sample(stub, places, pc, read):
     r = [int.from_bytes(bytes.fromhex(before[i:i + 8]), "little") for i in range(0, 17 * 8, 8)]
     padding = r[13] & 4
     frame = r[13] - padding - 32
-    pushed = [*r[0:4], r[12], r[14], pc, r[16] | padding << 7]
+    pushed = [*r[0:4], r[12], r[14], pc, THUMB | padding << 7]
     stub.ask(f"M{frame:x},20:" + b"".join(word.to_bytes(4, "little") for word in pushed).hex())
     r[13], r[14], r[15] = frame, 0xfffffff9, places["PendSV_Handler"] & ~1
-    r[16] = 1 << 24
+    r[16] = THUMB
     stub.ask("G" + b"".join(word.to_bytes(4, "little") for word in r).hex() + before[17 * 8:])
     stub.run_to(places["measured"] & ~1)
     said = read(stub, places)
