@@ -1163,18 +1163,40 @@ OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
     return kept;
 }
 
-/* An entry, and what it says if it is the one that was sought. */
+/* X, of which the compiler does not know that it is. So it makes a sum of it anew, and the CPU need not wait for the
+ * one that is there. */
+INLINE uint64_t anew(uint64_t x)
+{
+    __asm__("" : "+r"(x));
+    return x;
+}
+
+/* What an entry says if it is the one that was sought, and the words of its CFA, if it has that in words. */
 struct found {
-    uint32_t entry, says;
+    uint32_t says;
+    uint64_t words;
 };
 
-/* The entry at PLACE of CACHE, for TAG. */
+/* The entry at PLACE of CACHE, for TAG. On amd64 the words are loaded by themselves, as a byte: so the CPU need not wait
+ * until they are cut out of the entry. If the entry was written between the two loads, it is none. */
 INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag)
 {
+    const uint32_t *at = &cache[place];
     struct found found;
 
-    found.entry = __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE);
-    found.says = says_in(found.entry, tag);
+    if (IS_AMD64) {
+        const uint8_t words = __atomic_load_n((const uint8_t *)at, __ATOMIC_RELAXED);
+
+        found.words = anew(words);
+        found.says = says_in(__atomic_load_n(at, __ATOMIC_ACQUIRE), tag);
+        if (UNLIKELY((uint8_t)found.says != words))
+            found.says = NOT_FOUND;
+    } else {
+        const uint32_t entry = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+        found.words = words_of(entry);
+        found.says = says_in(entry, tag);
+    }
     return found;
 }
 
@@ -1205,7 +1227,7 @@ OUT_OF_LINE void exchange(struct sfu_fast *fast, uint64_t first, uint64_t second
  * NOT_FOUND or more: nothing; or the PC's region has no number. */
 INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, unsigned shift, uint64_t behind)
 {
-    struct found found = {0, NOT_FOUND};
+    struct found found = {NOT_FOUND, 0};
     struct region region; /* what the CPU would wait for in the trace, which has just been written */
     uint64_t place, i;
     uint32_t tag;
@@ -1327,14 +1349,6 @@ INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, uint64_t b
         at->behind = strip(v->walk.target, at->behind);
     at->sp = cfa - BELOW;
     *out = at->behind;
-}
-
-/* X, of which the compiler does not know that it is. So it makes a sum of it anew, and the CPU need not wait for the
- * one that is there. */
-INLINE uint64_t anew(uint64_t x)
-{
-    __asm__("" : "+r"(x));
-    return x;
 }
 
 /* The place of the return address, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP. BASE: what the kind's
@@ -1521,7 +1535,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
     /* The rule of most functions that align their stack, in constants: for those the CPU need not wait. */
     const struct sfu_fast_rule aligned = {-8, FIXED_RA, 0, REALIGNED};
     struct place at;
-    struct found found = {0, NOT_FOUND};
+    struct found found = {NOT_FOUND, 0};
     size_t left = count;
 
     depart(v, &at);
@@ -1533,11 +1547,11 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
             found = seek(v, cache, mix, shift, at.behind);
         /* the CPU need not wait for what the tag says of the entry */
         if (cached && LIKELY(is_short(found.says))) {
-            applied = apply_kind(v, &kinds[kind_of(found.says)], words_of(found.entry), 8, &at, out);
+            applied = apply_kind(v, &kinds[kind_of(found.says)], found.words, 8, &at, out);
         } else if (cached && is_large(found.says)) {
-            applied = apply_kind(v, &kinds[large_kind_of(found.says)], large_cfa_of(found.entry), 1, &at, out);
+            applied = apply_kind(v, &kinds[large_kind_of(found.says)], large_cfa_of(found.says), 1, &at, out);
         } else if (cached && is_of_record(found.says)) {
-            applied = apply_record(&at, cfa_of(found.entry), out);
+            applied = apply_record(&at, 8 * found.words, out);
         } else {
             rule = !cached                      ? look_up(v, at.behind - 1, &v->own)
                    : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says - NUMBERED]
