@@ -106,9 +106,12 @@ enum {
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
     WAY_BITS = 3, WAYS = 1 << WAY_BITS, /* saying names each */
-    REGION_BITS = 5, /* of a tag, */
+    REGION_BITS = 5, /* of a tag whose region is wide, */
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
-    FOLDED = 11, /* bits of a PC; at most PC_BITS */
+    NARROWER = 2, /* so many more bits of the tag of a narrow region are its number, and fewer are of a PC */
+    WIDE_STEP = 16, /* the numbers of the two wide regions are 0 and this; a narrow one has no multiple of it */
+    MOST_REGIONS = SFU_FAST_REGIONS - SFU_FAST_REGIONS / WIDE_STEP + 2, /* that get a number */
+    FOLDED = 11, /* bits of a PC; at most PC_BITS - NARROWER */
     MIN_ENTRIES = 256,
     TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
     MOVING_BITS = 4, /* one trace of 2^4 moves entries to where they are tried first */
@@ -291,6 +294,14 @@ INLINE unsigned scan(const struct rows *rows, uint32_t offset, unsigned size, co
     return (unsigned)info;
 }
 
+/* X, of which the compiler does not know that it is. So it makes a sum of it anew, and the CPU need not wait for the
+ * one that is there. */
+INLINE uint64_t anew(uint64_t x)
+{
+    __asm__("" : "+r"(x));
+    return x;
+}
+
 /* A region of code that the cache has a number for. */
 struct region {
     uint64_t behind; /* 1 above its low end */
@@ -307,8 +318,8 @@ struct trace {
     const uint32_t *cache;               /* or NULL */
     unsigned shift;                      /* of the cache */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
-    uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
-    struct region region, other;         /* that it is asked about: the walker's first one; any other */
+    uint64_t wide, narrow;               /* sizes of the regions; 0: there is none */
+    struct region first, second, other;  /* that the cache is asked about: the wide ones; a narrow one */
     uint32_t misses;                     /* of the cache, since the short way began */
     const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
     struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
@@ -577,6 +588,8 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 /*
  * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
  * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
+ * The first two regions that are met are such wide ones: most code is in them. All others are narrow, so that there may
+ * be many: n and PC_BITS are less by NARROWER, and the number has as many bits more.
  * The place is multiplied by an odd number, modulo 2^n: so PCs get different numbers if their distance is a power of
  * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
  * number of the entry: the lowest of them say which entry of a set is tried first, and the others choose the set. The
@@ -671,13 +684,19 @@ INLINE bool is_of_record(uint32_t says)
     return HAS_RECORD && says < NUMBERED;
 }
 
-/* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
+/* The size of a wide region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
 INLINE uint64_t reach_of(uint64_t mask)
 {
     return (mask + 1) / WAYS << PC_BITS;
 }
 
-/* How many bits of an address are above those of its place in its region, in a cache with SHIFT. */
+/* Whether NUMBER is that of a wide region; and its bits above the lowest REGION_BITS may be those of a PC. */
+INLINE bool is_wide(uint32_t number)
+{
+    return number % WIDE_STEP == 0;
+}
+
+/* How many bits of an address are above those of its place in a wide region, in a cache with SHIFT. */
 INLINE unsigned bits_above(unsigned shift)
 {
     return shift - (PC_BITS - WAY_BITS);
@@ -693,6 +712,18 @@ INLINE uint64_t multiplier(unsigned shift)
 INLINE uint64_t mix_of(unsigned shift)
 {
     return multiplier(shift) << bits_above(shift);
+}
+
+/* The low end, + 1, of the narrow region with NUMBER; 0: there is none. */
+INLINE uint64_t region_at(const struct sfu_fast *fast, unsigned number)
+{
+    return __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
+}
+
+/* The same of the wide region that was met as the Nth, from 0 on. */
+INLINE uint64_t wide_at(const struct sfu_fast *fast, unsigned n)
+{
+    return __atomic_load_n(&fast->wide[n], __ATOMIC_RELAXED);
 }
 
 /* What is added to products of PCs in the region whose low end is in front of BEHIND. FIRST: the same of the first. */
@@ -735,13 +766,17 @@ INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entr
 {
     const unsigned above = bits_above(fast->shift);
     const uint64_t odd = multiplier(fast->shift), below_set = ((uint64_t)1 << (fast->shift + WAY_BITS)) - 1;
-    const uint64_t region = fast->regions[entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)];
-    const uint64_t turn = turn_of(region, fast->regions[fast->met[0]]);
-    const uint64_t low = entry >> (SAYS_BITS + REGION_BITS), below = (mixed(low, odd) << above) + turn;
+    const uint32_t number = entry >> SAYS_BITS;
+    const unsigned less = is_wide(number) ? 0 : NARROWER;
+    const uint64_t region =
+        is_wide(number) ? fast->wide[number / WIDE_STEP % 2] : fast->regions[number % SFU_FAST_REGIONS];
+    const uint64_t turn = turn_of(region, fast->wide[0]);
+    const uint64_t low = entry >> (SAYS_BITS + REGION_BITS + less);
+    const uint64_t below = (mixed(low, odd) << above << less) + turn;
     const uint64_t product = (((place << fast->shift) ^ fold(low)) & ~below_set) | (below & below_set);
-    const uint64_t behind = unmixed((product - turn) >> above, odd);
+    const uint64_t behind = unmixed((product - turn) >> above >> less, odd);
 
-    return region - 1 + ((behind - 1) & (fast->reach - 1));
+    return region - 1 + ((behind - 1) & ((fast->reach >> less) - 1));
 }
 
 /* Takes out the entries of those PCs from LOW to LAST. */
@@ -794,36 +829,29 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes REGION the one with number I, whose low end is in front of BEHIND. FIRST: as turn_of says. */
-INLINE void set_region(struct region *region, uint64_t behind, uint64_t first, uint64_t i)
+/* Makes REGION the one with NUMBER, whose low end is in front of BEHIND. FIRST: as turn_of says. */
+INLINE void set_region(struct region *region, uint64_t behind, uint64_t first, unsigned number)
 {
     region->behind = behind;
     region->turn = turn_of(behind, first);
-    region->tag = (uint32_t)i << SAYS_BITS;
+    region->tag = (uint32_t)number << SAYS_BITS;
 }
 
-/* 1 above the low end of the region of PC. */
-INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc)
+/* 1 above the low end of the region of PC that is narrower than a wide one by LESS bits. */
+INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc, unsigned less)
 {
-    return (pc & ~(fast->reach - 1)) + 1;
+    return (pc & ~((fast->reach >> less) - 1)) + 1;
 }
 
-/* The low end, + 1, of the region with NUMBER; 0: there is none. */
-INLINE uint64_t region_at(const struct sfu_fast *fast, unsigned number)
-{
-    return __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
-}
-
-/* The first of the places in REGIONS of the region whose low end is in front of BEHIND. */
+/* The first of the places in REGIONS of the narrow region whose low end is in front of BEHIND. */
 INLINE unsigned first_number(uint64_t behind)
 {
-    return (unsigned)(behind * MIX >> (64 - REGION_BITS));
+    return (unsigned)(behind * MIX >> (64 - REGION_BITS - NARROWER));
 }
 
-/* Sets *NUMBER to that of the region whose low end is in front of BEHIND, or that it would get: where it stands in
- * REGIONS, of which none is ever taken out. SFU_FAST_REGIONS: it has none, and none is left. Returns whether it has
- * one. */
-OUT_OF_LINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsigned *number)
+/* The number of the narrow region whose low end is in front of BEHIND: where it stands in REGIONS, of which none is
+ * ever taken out. SFU_FAST_REGIONS: it has none. */
+INLINE unsigned find_region(const struct sfu_fast *fast, uint64_t behind)
 {
     const unsigned first = first_number(behind);
     unsigned i;
@@ -831,46 +859,27 @@ OUT_OF_LINE bool find_region(const struct sfu_fast *fast, uint64_t behind, unsig
     for (i = 0; i < SFU_FAST_REGIONS; i++) {
         const uint64_t there = region_at(fast, first ^ i);
 
-        *number = first ^ i;
-        if (there == behind || there == 0)
-            return there != 0;
+        if (there == behind)
+            return first ^ i;
+        if (there == 0 && !is_wide(first ^ i))
+            break;
     }
-    *number = SFU_FAST_REGIONS;
-    return false;
+    return SFU_FAST_REGIONS;
 }
 
-/* Gives the trace the two regions that were met first: most code is in them. Returns false if there is none. */
-INLINE bool enter_first(struct trace *v)
+/* Gives the trace the wide regions: most code is in them. Returns false if there is none. */
+INLINE bool enter_wide(struct trace *v)
 {
     const struct sfu_fast *fast = v->fast;
     const uint32_t count = __atomic_load_n(&fast->num_regions, __ATOMIC_ACQUIRE);
-    uint64_t behind;
-    uint32_t second;
+    const uint64_t first = wide_at(fast, 0);
+    const unsigned n = count > 1;
 
     if (count == 0)
         return false;
-    behind = __atomic_load_n(&fast->regions[fast->met[0]], __ATOMIC_RELAXED);
-    second = fast->met[count > 1];
-    v->reach = fast->reach;
-    set_region(&v->region, behind, behind, fast->met[0]);
-    set_region(&v->other, __atomic_load_n(&fast->regions[second], __ATOMIC_RELAXED), behind, second);
-    return true;
-}
-
-/* Makes *REGION, and the trace's other one, the region of PC. Returns false if it has no number. */
-INLINE bool enter_region(struct trace *v, uint64_t pc, struct region *region)
-{
-    const uint64_t behind = behind_low(v->fast, pc);
-    /* most are at one of their first two places, and the CPU cannot foresee which */
-    unsigned number = first_number(behind);
-
-    number ^= region_at(v->fast, number) != behind;
-    if (UNLIKELY(region_at(v->fast, number) != behind) && !find_region(v->fast, behind, &number))
-        return false;
-    if (UNLIKELY(v->reach == 0) && !enter_first(v))
-        return false;
-    set_region(region, behind, v->region.behind, number);
-    set_region(&v->other, behind, v->region.behind, number);
+    v->wide = fast->reach;
+    set_region(&v->first, first, first, 0);
+    set_region(&v->second, wide_at(fast, n), first, n * WIDE_STEP);
     return true;
 }
 
@@ -895,42 +904,89 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->images = v->near = images;
     v->cache = NULL;
     v->shift = fast->shift;
-    v->reach = 0;
+    v->wide = v->narrow = 0;
     v->window.high = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
-        (void)enter_first(v);
+        (void)enter_wide(v);
     }
 }
 
-/* Whether the PC in front of BEHIND is in REGION, one of V's. */
-INLINE bool is_in_region(const struct trace *v, const struct region *region, uint64_t behind)
+/* Whether the PC in front of BEHIND is in REGION, which has SIZE bytes. */
+INLINE bool is_in_region(const struct region *region, uint64_t size, uint64_t behind)
 {
-    return behind - region->behind < v->reach;
+    return behind - region->behind < size;
+}
+
+/* The region of V that has the PC in front of BEHIND; or NULL. */
+INLINE const struct region *region_with(const struct trace *v, uint64_t behind)
+{
+    return is_in_region(&v->first, v->wide, behind)     ? &v->first
+           : is_in_region(&v->second, v->wide, behind)  ? &v->second
+           : is_in_region(&v->other, v->narrow, behind) ? &v->other
+                                                        : NULL;
+}
+
+/* By how many bits REGION of V is narrower than a wide one. */
+INLINE unsigned narrower_of(const struct trace *v, const struct region *region)
+{
+    return region == &v->other ? NARROWER : 0;
 }
 
 /* The region of V that has PC, or that it enters for PC. NULL: the region of PC has no number. */
 OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t pc)
 {
-    const uint64_t behind = pc + 1;
-    struct region entered;
+    const uint64_t behind = behind_low(v->fast, pc, NARROWER);
+    const struct region *region = region_with(v, pc + 1);
+    unsigned number;
 
-    if (is_in_region(v, &v->region, behind))
-        return &v->region;
-    return is_in_region(v, &v->other, behind) || enter_region(v, pc, &entered) ? &v->other : NULL;
+    if (region == NULL && enter_wide(v)) /* there may be one more */
+        region = region_with(v, pc + 1);
+    if (region != NULL || v->wide == 0)
+        return region;
+    number = find_region(v->fast, behind);
+    if (number == SFU_FAST_REGIONS)
+        return NULL;
+    v->narrow = v->wide >> NARROWER;
+    set_region(&v->other, behind, v->first.behind, number);
+    return &v->other;
 }
 
-/* The entry that is tried first for the PC in front of BEHIND, which is in a region with TURN. Those of one set differ
- * in the lowest bits of their number. */
-INLINE uint64_t place_of(uint64_t behind, uint64_t mix, uint64_t turn, unsigned shift)
+/* Makes *REGION, and V's other one, that of PC, if that is a narrow one. Returns false if it has no number. Most are at
+ * one of their first two places: the CPU cannot foresee which, and need not wait for that before it has the entry. */
+INLINE bool enter_region(struct trace *v, uint64_t pc, struct region *region)
 {
-    return ((mixed(behind, mix) + turn) ^ fold(behind)) >> shift;
+    const uint64_t behind = behind_low(v->fast, pc, NARROWER);
+    unsigned number = first_number(behind);
+
+    number ^= region_at(v->fast, number) != behind;
+    set_region(region, anew(behind), v->first.behind, number);
+    if (UNLIKELY(v->wide == 0 || region_at(v->fast, number) != behind)) {
+        if (region_of(v, pc) != &v->other)
+            return false;
+        region->turn = v->other.turn;
+        region->tag = v->other.tag;
+        return true;
+    }
+    v->narrow = v->wide >> NARROWER;
+    v->other.behind = region->behind;
+    v->other.turn = region->turn;
+    v->other.tag = region->tag;
+    return true;
 }
 
-/* An entry for the PC in front of BEHIND, which is in REGION, less what it says. */
-INLINE uint32_t tag_of(uint64_t behind, const struct region *region)
+/* The entry that is tried first for the PC in front of BEHIND, which is in a region with TURN that is narrower by LESS
+ * bits. Those of one set differ in the lowest bits of their number. */
+INLINE uint64_t place_of(uint64_t behind, uint64_t mix, unsigned less, uint64_t turn, unsigned shift)
 {
-    return (uint32_t)(behind << (SAYS_BITS + REGION_BITS)) ^ region->tag;
+    return (((mixed(behind, mix) << less) + turn) ^ fold(behind)) >> shift;
+}
+
+/* An entry for the PC in front of BEHIND, which is in a region with TAG that is narrower by LESS bits, without what it
+ * says. */
+INLINE uint32_t tag_of(uint64_t behind, unsigned less, uint32_t tag)
+{
+    return (uint32_t)(behind << (SAYS_BITS + REGION_BITS) << less) ^ tag;
 }
 
 /* What ENTRY says, if it is the one with TAG; else NOT_FOUND or more. */
@@ -1085,19 +1141,18 @@ OUT_OF_LINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uin
                         is_short(says) ? above : (int32_t)large_cfa_of(says), own);
 }
 
-/* Gives the region of PC, which has none, a number if fewer than MOST have one. */
+/* Gives the region of PC, which has none, a number if fewer than MOST have one: the first two are wide. */
 INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, uint32_t most)
 {
     const uint32_t count = fast->num_regions;
-    const uint64_t behind = behind_low(fast, pc);
-    unsigned number;
+    const uint64_t behind = behind_low(fast, pc, count < 2 ? 0 : NARROWER);
+    unsigned number = first_number(behind), i = 0;
 
     if (count >= most)
         return;
-    (void)find_region(fast, behind, &number);
-    __atomic_store_n(&fast->regions[number], behind, __ATOMIC_RELAXED);
-    if (count < 2)
-        fast->met[count] = number;
+    while (is_wide(number ^ i) || region_at(fast, number ^ i) != 0)
+        i++;
+    __atomic_store_n(count < 2 ? &fast->wide[count] : &fast->regions[number ^ i], behind, __ATOMIC_RELAXED);
     __atomic_store_n(&fast->num_regions, count + 1, __ATOMIC_RELEASE);
 }
 
@@ -1147,28 +1202,21 @@ OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
         const struct region *region = region_of(v, pc);
 
         if (region == NULL) {
-            keep_region(fast, pc, is_outside ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
+            keep_region(fast, pc, is_outside ? MOST_REGIONS / 2 : MOST_REGIONS);
             region = region_of(v, pc);
         }
         if (region != NULL) {
             const uint32_t says = keep_rule(fast, rule);
-            const uint64_t place = place_of(behind, mix_of(v->shift), region->turn, v->shift);
+            const uint64_t place =
+                place_of(behind, mix_of(v->shift), narrower_of(v, region), region->turn, v->shift);
 
             kept = says != EMPTY && (!is_outside || note_outside(fast, place));
             if (kept)
-                put(fast, place, tag_of(behind, region) | says);
+                put(fast, place, tag_of(behind, narrower_of(v, region), region->tag) | says);
         }
     }
     clear_busy(fast);
     return kept;
-}
-
-/* X, of which the compiler does not know that it is. So it makes a sum of it anew, and the CPU need not wait for the
- * one that is there. */
-INLINE uint64_t anew(uint64_t x)
-{
-    __asm__("" : "+r"(x));
-    return x;
 }
 
 /* What an entry says if it is the one that was sought, and the words of its CFA, if it has that in words. */
@@ -1177,8 +1225,8 @@ struct found {
     uint64_t words;
 };
 
-/* The entry at PLACE of CACHE, for TAG. On amd64 the words are loaded by themselves, as a byte: so the CPU need not wait
- * until they are cut out of the entry. If the entry was written between the two loads, it is none. */
+/* The entry at PLACE of CACHE, for TAG. On amd64 the words are loaded by themselves, as a byte: so the CPU need not
+ * wait until they are cut out of the entry. If the entry was written between the two loads, it is none. */
 INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag)
 {
     const uint32_t *at = &cache[place];
@@ -1232,18 +1280,21 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, u
     uint64_t place, i;
     uint32_t tag;
 
-    if (LIKELY(is_in_region(v, &v->region, behind))) {
-        place = place_of(behind, mix, 0, shift);
-        tag = tag_of(behind, &v->region);
+    if (LIKELY(is_in_region(&v->first, v->wide, behind))) {
+        place = place_of(behind, mix, 0, 0, shift);
+        tag = tag_of(behind, 0, v->first.tag);
+    } else if (is_in_region(&v->second, v->wide, behind)) {
+        place = place_of(behind, mix, 0, v->second.turn, shift);
+        tag = tag_of(behind, 0, v->second.tag);
     } else {
-        if (LIKELY(is_in_region(v, &v->other, behind))) {
+        if (LIKELY(is_in_region(&v->other, v->narrow, behind))) {
             region.turn = v->other.turn;
             region.tag = v->other.tag;
         } else if (!enter_region(v, behind - 1, &region)) {
             return found;
         }
-        place = place_of(behind, mix, region.turn, shift);
-        tag = tag_of(behind, &region);
+        place = place_of(behind, mix, NARROWER, region.turn, shift);
+        tag = tag_of(behind, NARROWER, region.tag);
     }
     found = entry_at(cache, place, tag);
     if (LIKELY(is_short(found.says)) || found.says < EMPTY)
@@ -1263,12 +1314,12 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, u
 INLINE bool has_place(const struct trace *v, uint64_t behind)
 {
     const uint32_t *cache = v->cache;
-    const struct region *region = is_in_region(v, &v->region, behind) ? &v->region : &v->other;
+    const struct region *region = region_with(v, behind);
     uint64_t place, i = 0;
 
-    if (!is_in_region(v, region, behind))
-        return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < SFU_FAST_REGIONS;
-    place = place_of(behind, mix_of(v->shift), region->turn, v->shift);
+    if (region == NULL)
+        return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < MOST_REGIONS;
+    place = place_of(behind, mix_of(v->shift), narrower_of(v, region), region->turn, v->shift);
     while (i < WAYS && !is_empty(__atomic_load_n(&cache[place ^ i], __ATOMIC_RELAXED)))
         i++;
     return i < WAYS;
@@ -1922,6 +1973,7 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
         fast->kinds[i].how = 0;
     for (i = 0; i < SFU_FAST_REGIONS; i++)
         fast->regions[i] = 0;
+    fast->wide[0] = fast->wide[1] = 0;
     fast->num_regions = 0;
     fast->outside_count = 0;
     fast->cleared = fast->changes;

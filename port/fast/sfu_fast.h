@@ -50,8 +50,8 @@ extern "C" {
 /* kinds of short rules. A short rule has CFA = SP + a small offset; a cache entry holds that offset and the number of
  * the kind, which stands for all the rest */
 #define SFU_FAST_KINDS       8
-#define SFU_FAST_LARGE_KINDS 3  /* the same of rules for larger frames */
-#define SFU_FAST_REGIONS     32 /* regions of code that it can have entries of */
+#define SFU_FAST_LARGE_KINDS 3   /* the same of rules for larger frames */
+#define SFU_FAST_REGIONS     128 /* numbers of regions of code that it can have entries of; 122 of them are given */
 #define SFU_FAST_OUTSIDE     16 /* sets of entries that PCs of no function may take, until the sections next change */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
@@ -95,9 +95,10 @@ struct sfu_fast {
     uint32_t *cache;                    /* or NULL */
     uint64_t mask;                      /* how many entries it has, less 1 */
     unsigned shift;                     /* a number of 64 bits shifted by it is below MASK + 1 */
-    uint64_t reach;                     /* how many bytes of code a region has: a power of two */
-    uint64_t regions[SFU_FAST_REGIONS]; /* their low ends, + 1; 0: none. Each is written once */
-    uint32_t num_regions, met[2];       /* how many there are; which two were met first */
+    uint64_t reach;                     /* how many bytes of code a wide region has: a power of two */
+    uint64_t wide[2];                   /* the low ends of the wide regions, + 1; 0: none. Each is written once */
+    uint64_t regions[SFU_FAST_REGIONS]; /* the same of the narrow ones */
+    uint32_t num_regions;               /* how many there are of both */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
     /* value of changes when the wrong entries were last removed: the cache may be used only if this equals changes */
     uint64_t cleared;
@@ -139,14 +140,14 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
  * traces meet: 8 KiB for 1,000, 16 KiB for 2,048; at a few regular distances, call sites need twice as much. With less,
  * a trace that seldom finds its PCs in the cache stops using it: such a trace takes up to a fifth longer than one
- * without a cache. The cache covers code in at most SFU_FAST_REGIONS regions of the address space, the first ones that
- * traces meet. Each region is 2^10 times as large as the cache: 8 MiB for 8 KiB. A trace that changes between two of
- * them costs little more. PCs that no function has get half of the regions at most, and SFU_FAST_OUTSIDE sets of 8
- * entries. The cache can hold every rule with CFA = SP + a multiple of 8 up to 2,040 whose other parts are one of
- * SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16 from 2,048 to 10,224 whose other parts are one of
- * SFU_FAST_LARGE_KINDS. It can hold that of every frame record (the caller's FP and, above it, the RA: where FP points,
- * on RISC-V 16 bytes below) whose CFA is up to 2,040 above it. It can also hold SFU_FAST_RULES rules of any other form.
- * Other frames are looked up in their section. No trace may run meanwhile. */
+ * without a cache. The cache covers code in at most 122 regions of the address space, the first ones that traces meet.
+ * The first two are 2^10 times as large as the cache, 8 MiB for 8 KiB; all others 2^8 times as large, 2 MiB. A trace
+ * that changes between regions costs up to twice as much. PCs that no function has get half of the regions at most, and
+ * SFU_FAST_OUTSIDE sets of 8 entries. The cache can hold every rule with CFA = SP + a multiple of 8 up to 2,040 whose
+ * other parts are one of SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16 from 2,048 to 10,224 whose other
+ * parts are one of SFU_FAST_LARGE_KINDS. It can hold that of every frame record (the caller's FP and, above it, the RA:
+ * where FP points, on RISC-V 16 bytes below) whose CFA is up to 2,040 above it. It can also hold SFU_FAST_RULES rules
+ * of any other form. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs

@@ -473,6 +473,12 @@ uint64_t any_turn(uint64_t behind, uint64_t first)
     return turn;
 }
 
+/* Whether a region may have NUMBER. */
+static bool is_number(uint32_t number)
+{
+    return number < SFU_FAST_REGIONS && (number % WIDE_STEP != 0 || number == 0 || number == WIDE_STEP);
+}
+
 /* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
  * place for the other. What is added in two regions may differ. */
 void prove_fast_entry(void)
@@ -480,11 +486,14 @@ void prove_fast_entry(void)
     struct sfu_fast fast;
     struct region kept_in, wanted_in;
     uint64_t kept = nondet_u64(), wanted = nondet_u64(), in_region, mix;
+    unsigned kept_less, wanted_less;
     uint32_t says = nondet_u32(), entry, found, kept_number = nondet_u8(), wanted_number = nondet_u8();
     unsigned i = nondet_u8(), k = nondet_u8();
 
     ASSUME(i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
-    ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
+    ASSUME(is_number(kept_number) && is_number(wanted_number));
+    kept_less = is_wide(kept_number) ? 0 : NARROWER;
+    wanted_less = is_wide(wanted_number) ? 0 : NARROWER;
     any_cache(&fast);
     multiplied.left = bits_above(fast.shift);
     multiplied.known = false;
@@ -494,11 +503,11 @@ void prove_fast_entry(void)
     if (wanted_number != kept_number)
         turn = nondet_u64();
     set_region(&wanted_in, nondet_u64(), nondet_u64(), wanted_number);
-    in_region = fast.reach - 1;
-    entry = tag_of(kept, &kept_in) | says;
-    found = says_in(entry, tag_of(wanted, &wanted_in));
-    if ((place_of(kept, mix, kept_in.turn, fast.shift) ^ i) ==
-            (place_of(wanted, mix, wanted_in.turn, fast.shift) ^ k) &&
+    in_region = (fast.reach >> kept_less) - 1;
+    entry = tag_of(kept, kept_less, kept_in.tag) | says;
+    found = says_in(entry, tag_of(wanted, wanted_less, wanted_in.tag));
+    if ((place_of(kept, mix, kept_less, kept_in.turn, fast.shift) ^ i) ==
+            (place_of(wanted, mix, wanted_less, wanted_in.turn, fast.shift) ^ k) &&
         found < NOT_FOUND) {
         PROVE((kept & in_region) == (wanted & in_region) && kept_number == wanted_number,
               "an entry counts for its own place");
@@ -507,9 +516,10 @@ void prove_fast_entry(void)
               "an entry has the CFA's offset in the bits that what it says has it in");
     }
     entry = EMPTY;
-    found = says_in(entry, tag_of(wanted, &wanted_in));
+    found = says_in(entry, tag_of(wanted, wanted_less, wanted_in.tag));
     PROVE(found >= NOT_FOUND || found == EMPTY, "an empty entry says nothing");
-    PROVE(is_empty(tag_of(wanted, &wanted_in) | EMPTY) && !is_empty(tag_of(kept, &kept_in) | says),
+    PROVE(is_empty(tag_of(wanted, wanted_less, wanted_in.tag) | EMPTY) &&
+              !is_empty(tag_of(kept, kept_less, kept_in.tag) | says),
           "an entry is empty or has a rule");
 }
 
@@ -519,20 +529,20 @@ void prove_fast_pc(void)
     struct sfu_fast fast;
     struct region region;
     uint64_t pc = nondet_u64();
-    unsigned i = nondet_u8(), number = nondet_u8();
+    unsigned i = nondet_u8(), number = nondet_u8(), less = is_wide(number) ? 0 : NARROWER;
     uint32_t says = nondet_u32();
+    uint64_t *at = is_wide(number) ? &fast.wide[number / WIDE_STEP % 2] : &fast.regions[number % SFU_FAST_REGIONS];
 
-    ASSUME(i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
+    ASSUME(i < WAYS && is_number(number) && says < NOT_FOUND && says != EMPTY);
     any_cache(&fast);
     multiplied.left = bits_above(fast.shift);
     multiplied.known = false;
     turn = nondet_u64();
-    fast.met[0] = nondet_u8() % SFU_FAST_REGIONS;
-    fast.regions[fast.met[0]] = nondet_u64();
-    fast.regions[number] = behind_low(&fast, pc);
-    set_region(&region, fast.regions[number], fast.regions[fast.met[0]], number);
-    PROVE(pc_of(&fast, place_of(pc + 1, mix_of(fast.shift), region.turn, fast.shift) ^ i,
-                tag_of(pc + 1, &region) | says) == pc,
+    fast.wide[0] = nondet_u64();
+    *at = behind_low(&fast, pc, less);
+    set_region(&region, *at, fast.wide[0], number);
+    PROVE(pc_of(&fast, place_of(pc + 1, mix_of(fast.shift), less, region.turn, fast.shift) ^ i,
+                tag_of(pc + 1, less, region.tag) | says) == pc,
           "it tells the PC");
 }
 

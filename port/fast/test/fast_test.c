@@ -845,6 +845,43 @@ static void test_behind_region(void *argument)
     }
 }
 
+/* The same of a narrow region: two others were met before it, one of no function. The caller is in the one behind. */
+static void test_behind_narrow_region(void *argument)
+{
+    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 20), ra = behind + 1;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t seed = 1, by_core, last;
+
+    (void)argument;
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0);
+    make_ordinary(&tables[1], behind - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 48, 0);
+    make_ordinary(&tables[2], UINT64_C(1) << 44, FUNCTIONS, 32, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(sfu_fast_add(&fast, &images[i], 1, &tables[i].section), SFU_OK);
+    sfu_fast_set_cache(&fast, cache, 4096);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (unsigned i = 0; i < 6; i++) {
+        make_ordinary_stack(s, &seed, &tables[2], 32);
+        if (i == 1)
+            s->top.pc = UINT64_C(2) << 44;
+        last = s->top.pc + 1;
+        if (i > 1) {
+            s->top.pc = first;
+            memcpy(s->bytes + 1024 + slot_of(32), &ra, 8);
+            memcpy(s->bytes + 1024 + 32 + slot_of(48), &last, 8);
+        }
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
+        assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
+        assert_int_equal(want.count, i == 1 ? 1 : 3);
+        assert_true(i < 2 || want.pcs[2] == last);
+    }
+}
+
 static struct sfu_target far_target;
 
 /* Two PCs of S: one lookup, and one entry, if it is not there. */
@@ -893,7 +930,7 @@ static void test_first_region(void *argument)
         sfu_fast_trace_remote(&fast, &remote_target, &stacks[0].top, 0, pcs, 2, &count, window, sizeof window),
         SFU_OK);
     assert_int_equal(fast.num_regions, 2);
-    assert_true(fast.regions[fast.met[0]] > 0x600000000000);
+    assert_true(fast.wide[0] > 0x600000000000);
     trace_two(&target, &stacks[0]);
     trace_two(&far_target, &stacks[1]);
     for (i = 0; i <= fast.mask; i++)
@@ -1008,7 +1045,8 @@ static uint64_t site_of(const struct layout *layout, unsigned i)
     return i / layout->sites * layout->distance + (uint64_t)(i % layout->sites) * layout->apart;
 }
 
-/* 8 bytes for a call site are enough, as sfu_fast.h says: all but 5 of 100 are in the cache. In a layout by chance,
+/* 8 bytes for a call site are enough, as sfu_fast.h says: all but 5 of 100 are in the cache, until their section is
+ * taken out. In a layout by chance,
  * each set of 8 entries has 3.9 of 500 sites on average; by the law of rare events (Poisson) 0.7 of 100 find their set
  * full. */
 static void compare_layout(const struct layout *layout)
@@ -1049,7 +1087,10 @@ static void compare_layout(const struct layout *layout)
     if (used < sites * 19 / 20)
         printf("# of %u sites, %u bytes apart in modules at a distance of %llu, %u are in the cache\n", sites,
                layout->apart, (unsigned long long)layout->distance, used);
-    assert_true(used >= sites * 19 / 20);
+    assert_true(used >= sites * 19 / 20 && used <= sites);
+    assert_true(sfu_fast_remove(&fast, images, 1));
+    for (unsigned i = 0; i < ENTRIES; i++)
+        assert_true(fast.cache[i] % (EMPTY_ENTRY + 1) == EMPTY_ENTRY);
 }
 
 /* ---- Frames of many sizes ---- */
@@ -1249,6 +1290,15 @@ static void test_distances(void *argument)
         compare_layout(&(struct layout){1, 500, apart[i], 0});
 }
 
+/* As many modules as sfu_fast.h says, each in a region of its own; or in two, which the end of a region divides. */
+static void test_many_regions(void *argument)
+{
+    (void)argument;
+    compare_layout(&(struct layout){122, 4, 64, 16 << 20});
+    compare_layout(&(struct layout){60, 8, 64, (16 << 20) + (1 << 18)});
+    compare_layout(&(struct layout){60, 8, 0x40000, UINT64_C(1) << 40});
+}
+
 /* Outermost is what lies in target.final. */
 static void test_final(void *argument)
 {
@@ -1306,7 +1356,7 @@ static void test_wild(void *argument)
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
         assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
     }
-    own = (s->top.pc & ~(fast.reach - 1)) + 1;
+    own = (s->top.pc & ~(fast.reach / 4 - 1)) + 1;
     for (i = 0; i < SFU_FAST_REGIONS && fast.regions[i] != own; i++)
         ;
     assert_that(i < SFU_FAST_REGIONS, "no region is left for a section");
@@ -1357,11 +1407,13 @@ static void test_cache_size(void *argument)
         assert_true(fast.cache == NULL || fast.mask + 1 == sizes[i].entries);
     }
     memset(fast.regions, 1, sizeof fast.regions); /* of another cache, which this walker had before */
+    memset(fast.wide, 1, sizeof fast.wide);
     memset(fast.rules, 1, sizeof fast.rules);
     memset(fast.kinds, 1, sizeof fast.kinds);
     sfu_fast_set_cache(&fast, cache, 2048);
     for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
         assert_int_equal(fast.regions[i], 0);
+    assert_true(fast.wide[0] == 0 && fast.wide[1] == 0);
     for (unsigned i = 0; i < SFU_FAST_KINDS + SFU_FAST_LARGE_KINDS; i++)
         assert_int_equal(fast.kinds[i].how, 0);
     for (unsigned i = 0; i < SFU_FAST_RULES; i++)
@@ -2066,8 +2118,10 @@ static struct {
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
     {"functions of one size share the cache", test_distances, {0}},
+    {"modules in 122 regions share the cache", test_many_regions, {0}},
     {"frames of many sizes", test_sizes, {0}},
     {"the PC behind a region", test_behind_region, {0}},
+    {"the PC behind a narrow region", test_behind_narrow_region, {0}},
     {"another trace meets the first region", test_first_region, {0}},
     {"regions of no code", test_wild, {0}},
     {"many sections in order, texts unknown", test_many, {.texts = UNKNOWN, .room = MANY}},

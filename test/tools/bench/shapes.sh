@@ -70,7 +70,8 @@ defines() {
     stacks) echo -DBENCH_FIND_STACK ;;
     interrupt_stack) echo -DBENCH_FIND_STACK -DBENCH_FP_LOSES=1 ;;
     sections_100) echo -DBENCH_SECTIONS=100 ;;
-    aligned_* | far_*) echo -DBENCH_SPLIT=20 -DBENCH_APART=16384 ;; # two are the program's own
+    aligned_* | far_12) echo -DBENCH_SPLIT=20 -DBENCH_APART=16384 ;; # two are the program's own
+    far_*) echo -DBENCH_SPLIT=80 -DBENCH_APART=16384 ;;
     modules_*) echo "-DBENCH_SPLIT=${1#modules_}" ;;
     copy_*k) k=${1#copy_} && echo "-DBENCH_COPY=$((${k%k} * 1024))" ;;
     fresh) echo -DBENCH_FRESH=1 ;;
@@ -128,9 +129,10 @@ places() {
     case $1 in
     aligned_64k) step=0x10000 ;;
     aligned_1m) step=0x100000 ;;
-    far_*) step=0x4000000 ;;
+    far_12) step=0x4000000 ;;
+    far_*) step=0x1000000 ;;
     esac
-    for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    for i in $(seq 0 63); do
         printf -- '-Wl,--section-start=.module%d=%#x ' "$i" "$((0x10000000 + i * step))"
     done
 }
