@@ -23,7 +23,7 @@ TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
 TOOLS_IMAGE := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epilogue_riscv.c joined.c compare.c kept.c \
-    plt.c) $(addprefix port/host/common/,filled.c map.c sigreturn.c) sfu.c
+    plt.c) $(addprefix port/host/common/,calls.c filled.c map.c sigreturn.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,fact.c modes.c x86_64.c aarch64.c s390x.c riscv.c arm.c index.c state.c \
@@ -34,7 +34,7 @@ TOOLS_ZYDIS = $(if $(filter-out no,$(ZYDIS)),$(if $(STATIC),$(STATIC_ZYDIS),-lZy
 TOOLS_CODE_FLAGS = $(if $(TOOLS_ZYDIS),-DSFU_ZYDIS)
 TOOLS_GEN_LIBS = $(TOOLS_ZYDIS) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
-TOOLS_ENCODER := $(addprefix port/host/tables/,tables.c groups.c encode.c)
+TOOLS_ENCODER := $(addprefix port/host/tables/,tables.c starts.c groups.c encode.c)
 TOOLS_WALKER := port/host/tables/walker.c port/fast/sfu_fast.c
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c entries.c output.c output_pe.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) \
     $(TOOLS_CODE) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
@@ -48,7 +48,7 @@ TOOLS_TRACE_PARSERS := $(addprefix port/host/,$(addprefix log/,text.c log.c fore
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_filter.c trace_core.c trace_gdb.c trace_raw.c \
     trace_walk.c trace_tail.c trace_threads.c trace_process.c trace_machine.c trace_write.c trace_out.c trace_sizes.c \
     trace_fold.c trace_flame.c) $(addprefix port/host/images/,images.c symbols.c) \
-    $(addprefix port/host/machine/,space.c memory.c features.c signals.c cortexm_frames.c calls.c traps.c slide.c) \
+    $(addprefix port/host/machine/,space.c memory.c features.c signals.c cortexm_frames.c traps.c slide.c) \
     port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_CODE) \
     $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINK := $(addprefix port/host/link/,sfu_link.c command.c object.c names.c fill.c moved.c run.c) \

@@ -110,6 +110,15 @@ static int step_and_measure(struct sfu_panic *p)
     return code;
 }
 
+/* The address that names F. A row that begins at the byte before a return address has no call there: a thread is to
+ * return to the start of a function, whose own row that is (sfu-gen). */
+static sfu_addr naming_pc(struct sfu_panic *p, const struct sfu_frame *f)
+{
+    const sfu_addr lookup = sfu_lookup_pc(&f->regs);
+
+    return sfu_find_frame(p->target, f, &p->row) == SFU_OK && p->row.start == lookup ? f->regs.pc : lookup;
+}
+
 int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_print_fn each, void *ctx)
 {
     const struct sfu_frame *f = &p->walk.frame;
@@ -132,7 +141,7 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
         const bool may_end = is_behind_end(f), steps = p->sizes != NULL || may_end;
 
         item->pc = f->regs.pc;
-        item->lookup = sfu_lookup_pc(&f->regs);
+        item->lookup = naming_pc(p, f);
         item->number = f->depth;
         item->marks = marks(f);
         if (steps)

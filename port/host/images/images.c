@@ -3,6 +3,7 @@
 /* sfu-trace's images: where they lie, their build IDs, and their tables, which are opened when they are needed. */
 #include "images.h"
 #include "code/code.h"
+#include "common/calls.h"
 #include "common/report.h"
 #include "symbols.h"
 #include "tables/encode.h"
@@ -289,6 +290,21 @@ bool images_name(const struct trace_images *images, struct trace_image *image, u
             *found = (struct function_name){symbol->name, symbol->module, addr - slide - symbol->addr};
     }
     return found->name != NULL;
+}
+
+uint64_t images_before(const struct trace_images *images, uint64_t ra)
+{
+    struct trace_image *image = images_at(images, ra);
+    const uint64_t addr = image != NULL ? ra - image->slide : 0;
+    uint64_t offset = 1;
+    struct call call;
+
+    if (addr < 2 || image->image.abi == 0 || image_is_object(image) || symbols_name(image, addr, &offset) == NULL ||
+        offset != 0)
+        return ra - 1;
+    return image_instructions(&image->image, addr - 2, 2) == NULL || call_before(&image->image, addr, &call)
+               ? ra - 1
+               : ra;
 }
 
 bool images_find(const struct trace_images *images, struct trace_image *image, const char *name, uint64_t *addr)

@@ -111,4 +111,8 @@ enum { NULL_PAGE = 4096 }; /* the addresses that a call of a null pointer, or of
 bool images_name(const struct trace_images *images, struct trace_image *image, uint64_t addr,
                  struct function_name *found);
 
+/* The run-time address that names and lines of the return address RA belong to: the byte before, which the call has. It
+ * is RA itself if a function of an image begins there and no call ends there: a thread was given that address. */
+uint64_t images_before(const struct trace_images *images, uint64_t ra);
+
 #endif

@@ -7,6 +7,7 @@
  * ID, or by the code that is there.
  */
 #include "space.h"
+#include "common/calls.h"
 #include "common/report.h"
 
 #include <inttypes.h>
@@ -35,14 +36,14 @@ struct search {
 /* How many different words are return addresses if the image is SLIDE above its addresses. */
 static unsigned count_returns(const struct search *s, uint64_t slide)
 {
-    struct trace_call call;
+    struct call call;
     unsigned count = 0;
     size_t i;
 
     for (i = 0; i < s->num; i++) {
         const uint64_t ra = s->words[i] - slide;
 
-        if (image_code(&s->image->image, ra) != NULL && call_before(s->image, ra, &call))
+        if (image_code(&s->image->image, ra) != NULL && call_before(&s->image->image, ra, &call))
             count += !call.direct || image_code(&s->image->image, call.target) != NULL;
     }
     return count;

@@ -3,7 +3,7 @@
 /*
  * The memory and the registers of what is unwound, dead or alive (space.c), and what their words mean on each CPU:
  * registers by name (registers.c), frames of signals (signals.c, passed.c) and of a Cortex-M's exceptions
- * (cortexm_frames.c), calls (calls.c), instructions that trap (traps.c), words that are return addresses (slide.c).
+ * (cortexm_frames.c), instructions that trap (traps.c), words that are return addresses (slide.c).
  */
 #ifndef SFU_HOST_MACHINE_SPACE_H
 #define SFU_HOST_MACHINE_SPACE_H
@@ -103,15 +103,6 @@ bool cortexm_is_return(uint8_t abi, uint64_t pc);
 /* The trap hook for it, and the registers that the CPU has pushed at FRAME. */
 int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struct sfu_interrupted *interrupted);
 bool cortexm_saved(const struct trace_space *space, uint64_t frame, unsigned reg, uint64_t *value);
-
-struct trace_call {
-    bool direct; /* TARGET is where it leads, a link-time address */
-    uint64_t target;
-};
-
-/* Whether an instruction that ends at link-time address RA of IMAGE may be a call. Bytes of another instruction can
- * look like one on x86_64, s390x and ARM. */
-bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call);
 
 /* What the instruction at PC says of its reason if it is one that only traps, or NULL. */
 const char *trap_reason(const struct trace_space *space, uint64_t pc);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "compare.h"
 #include "cfi.h"
+#include "common/calls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct comparing {
     bool signal;
     const struct compare_how *how;
     struct comparison *result;
+    uint64_t *counted; /* there: what the PC before was counted as */
 };
 
 static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
@@ -102,16 +104,32 @@ static const char *judge_row(const struct comparing *c, const struct difference 
 
 static void report_difference(const struct comparing *c, const struct difference *d)
 {
-    if (d->missing)
-        c->result->missing += d->end - d->start;
-    else
-        c->result->different += d->end - d->start;
     if (c->how->found != NULL)
         c->how->found(c->how->ctx, d);
 }
 
+/* Whether the byte at PC, the last one of the code in hand, is in no row, or in that of the function behind it, as
+ * starts.c says. GOT: the row at PC, if CODE is SFU_OK. */
+static bool is_byte_before(const struct comparing *c, const struct cfi_row *wanted, uint64_t pc, int code,
+                           const struct sfu_row *got)
+{
+    const uint64_t ra = c->image->registers->ra;
+    struct sfu_row next;
+    struct call call;
+
+    if (pc + 1 != c->end || pc % c->image->registers->code_unit == 0 || call_before(c->image, c->end, &call) ||
+        joined_find(c->tables, c->end, &next) != SFU_OK)
+        return false;
+    if (code == SFU_OK
+            ? got->kind != next.kind || !same_rule(&got->cfa, &next.cfa) || !same_rule(&got->ra, &next.ra)
+            : code != SFU_E_NO_FDE && code != SFU_E_NO_ROW)
+        return false;
+    return next.kind == SFU_ROW_OUTERMOST ||
+           (is_register(&next.ra, ra) && (wanted->kind == CFI_OUTERMOST || !is_register(&wanted->ra, ra)));
+}
+
 /* Compares WANTED with the one row of the tables at PC. Returns where that ends. */
-static uint64_t compare_at(const struct comparing *c, const struct cfi_row *wanted, uint64_t pc, uint64_t end)
+static uint64_t compare_at(struct comparing *c, const struct cfi_row *wanted, uint64_t pc, uint64_t end)
 {
     struct difference d = {pc, pc + 1, NULL, false, SFU_OK, wanted, NULL};
     struct sfu_row got;
@@ -123,10 +141,15 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
         d.end = left < end - pc ? pc + left : end;
         d.got = &got;
     }
+    if (d.end == pc + 1 && is_byte_before(c, wanted, pc, d.code, &got)) {
+        *(wanted->kind == CFI_LOST ? &c->result->lost : c->counted) += 1;
+        return d.end;
+    }
     d.missing = d.code == SFU_E_NO_FDE || d.code == SFU_E_NO_ROW ||
                 (d.code == SFU_OK && got.kind == SFU_ROW_ASK && c->signal);
     if (d.missing && (wanted->kind == CFI_LOST || (!c->signal && cfi_leads_nowhere(c->image, wanted) != NULL))) {
-        c->result->lost += d.end - pc;
+        c->counted = &c->result->lost;
+        *c->counted += d.end - pc;
         return d.end;
     }
     if (d.code != SFU_OK)
@@ -136,18 +159,20 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     if (d.what == NULL && c->how->reader != NULL)
         d.what = c->how->reader(c->how->ctx, &d);
     if (d.what != NULL && c->how->excuse != NULL && c->how->excuse(c->how->ctx, &d))
-        c->result->by_code += d.end - pc;
-    else if (d.what != NULL)
+        excused = &c->result->by_code;
+    else if (d.what != NULL) {
+        excused = d.missing ? &c->result->missing : &c->result->different;
         report_difference(c, &d);
-    else if (excused != NULL)
-        *excused += d.end - pc;
+    }
+    *excused += d.end - pc;
+    c->counted = excused;
     return d.end;
 }
 
 /* A cfi_row_fn. */
 static void compare_row(void *ctx, const struct cfi_row *wanted)
 {
-    const struct comparing *c = ctx;
+    struct comparing *c = ctx;
     uint64_t pc = wanted->start > c->start ? wanted->start : c->start;
     uint64_t end = wanted->end < c->end ? wanted->end : c->end;
 
@@ -162,7 +187,7 @@ static void compare_row(void *ctx, const struct cfi_row *wanted)
 void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
                     const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {cfi->image, tables, 0, 0, 0, false, how, result};
+    struct comparing c = {cfi->image, tables, 0, 0, 0, false, how, result, NULL};
     size_t i;
 
     memset(result, 0, sizeof *result);
@@ -171,6 +196,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
 
         c.start = span->start;
         c.end = span->end;
+        c.counted = &result->same;
         if (span->fde != NULL) {
             c.ra = cfi_ra_register(span->fde);
             c.signal = cfi_is_signal(span->fde);
@@ -185,7 +211,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
 void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables,
                   const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {image, tables, 0, 0, 0, false, how, result};
+    struct comparing c = {image, tables, 0, 0, 0, false, how, result, NULL};
     size_t i;
 
     memset(result, 0, sizeof *result);
@@ -195,6 +221,7 @@ void compare_kept(struct image *image, const struct kept *kept, const struct joi
 
         c.start = ask.start = span->start;
         c.end = ask.end = span->end;
+        c.counted = &result->same;
         c.signal = span->signal;
         ask.kind = CFI_LOST;
         if (span->ask)

@@ -183,6 +183,27 @@ struct cursor {
     const struct made_row *before; /* the last one that was given, or NULL */
 };
 
+/* Where an FDE begins whose first row is row I of FUNCTION. It has the byte before only if it says something of that:
+ * the end of a trace. An FDE that is not shared begins with its function. */
+static uint64_t first_start(const struct encoder *e, size_t function, uint32_t i)
+{
+    const struct function *f = &e->tables->functions[function];
+    const bool shares = e->encoding->rows > 0;
+
+    if (i > 0 || (shares && f->has_byte_before && rows_of(e, function)->flags & ROW_OUTERMOST))
+        return row_start(e->tables, f, i);
+    return f->start;
+}
+
+/* Where the rows of FUNCTION end: perhaps a byte before the next one. */
+static uint64_t end_of(const struct encoder *e, size_t function)
+{
+    const struct function *f = &e->tables->functions[function];
+    const uint64_t end = f->start + f->size;
+
+    return end - (function + 1 < e->tables->num_functions && f[1].start == end && f[1].has_byte_before);
+}
+
 /* Gives the next row of the group that does not repeat the one before it, or NULL; and its address. */
 static const struct made_row *next_row(struct cursor *c, uint64_t *address)
 {
@@ -199,7 +220,8 @@ static const struct made_row *next_row(struct cursor *c, uint64_t *address)
         c->left--;
         if (c->before != NULL && row_equals(c->before, row))
             continue;
-        *address = f->start + row->start;
+        *address =
+            c->before == NULL ? first_start(c->e, c->function, c->row - 1) : row_start(c->e->tables, f, c->row - 1);
         return c->before = row;
     }
     return NULL;
@@ -213,16 +235,14 @@ static struct cursor first_row(const struct encoder *e, const struct group *grou
 static struct extent find_extent(const struct encoder *e, const struct group *group)
 {
     struct cursor c = first_row(e, group);
-    const struct function *f = &e->tables->functions[group->function];
-    struct extent extent = {f->start, 0, 0};
+    const uint64_t start = first_start(e, group->function, group->row);
+    struct extent extent = {start, start, 0};
+    const struct function *f;
 
-    if (group->row > 0)
-        extent.start += rows_of(e, group->function)[group->row].start;
-    extent.last = extent.start;
     while (next_row(&c, &extent.last) != NULL)
         continue;
     f = &e->tables->functions[c.function];
-    extent.end = f->start + (c.row < f->num_rows ? rows_of(e, c.function)[c.row].start : f->size);
+    extent.end = c.row < f->num_rows ? row_start(e->tables, f, c.row) : end_of(e, c.function);
     return extent;
 }
 

@@ -48,6 +48,9 @@ struct grouping {
 
 struct groups groups_choose(const struct grouping *grouping);
 
+/* Where row I of F begins, under one FDE with rows in front of it: the first one perhaps a byte before F. */
+uint64_t row_start(const struct tables *tables, const struct function *f, uint32_t i);
+
 /* Whether two rows say the same. */
 bool row_equals(const struct made_row *a, const struct made_row *b);
 

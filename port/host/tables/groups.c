@@ -30,6 +30,11 @@ bool row_equals(const struct made_row *a, const struct made_row *b)
            memcmp(a->control, b->control, sizeof a->control) == 0;
 }
 
+uint64_t row_start(const struct tables *tables, const struct function *f, uint32_t i)
+{
+    return f->start + tables->rows[f->first_row + i].start - (i == 0 && f->has_byte_before);
+}
+
 /* ---- How often a list of rows is used -------------------------------------------------------------------------- */
 
 /* Lists are known by a hash: if two of them have the same one, only a cost is wrong. */
@@ -120,7 +125,8 @@ static bool can_follow(const struct grouping *in, size_t function)
     const struct function *a = &in->tables->functions[function - 1], *b = a + 1;
     const struct section *code = image_code(in->tables->image, a->start);
 
-    if (is_plain(in, function - 1) && ends_outermost(in, function - 1) && b->start != a->start + a->size)
+    if (is_plain(in, function - 1) && ends_outermost(in, function - 1) && b->start != a->start + a->size &&
+        !b->has_byte_before)
         return false;
     return is_plain(in, function) && is_plain(in, function - 1) && !a->before_loss && a->key_b == b->key_b &&
            in->flexible[function - 1] == in->flexible[function] && code != NULL &&
@@ -162,7 +168,7 @@ static void read_piece(struct piece *p)
             int64_t code = (k + 1 < f->num_rows ? rows[k + 1].start : f->size) - rows[k].start;
 
             before = &rows[k];
-            p->start[at] = f->start + before->start;
+            p->start[at] = row_start(p->in->tables, f, k);
             p->length[at] = p->in->lengths[f->first_row + k];
             p->bytes[at + 1] = p->bytes[at] + (repeats ? 0 : p->length[at]);
             p->count[at + 1] = p->count[at] + !repeats;
@@ -218,7 +224,8 @@ static int64_t reading_of(const struct piece *p, uint32_t i, uint32_t end)
  * ends does not. */
 static uint64_t run_hash(const struct piece *p, size_t a, size_t end, uint64_t behind)
 {
-    uint64_t distance = a + 1 < end ? p->start[p->begin[a + 1]] - p->start[p->begin[a]] : 0;
+    const struct function *f = &p->in->tables->functions[p->first + a];
+    uint64_t distance = a + 1 < end ? f[1].start - f->start + ((uint64_t)f[1].has_byte_before << 63) : 0;
 
     return mixed(mixed(p->hash[a], distance), behind);
 }

@@ -281,7 +281,8 @@ static void open_function(struct builder *b, uint64_t start, bool by_pc)
     struct tables *t = b->tables;
 
     t->functions = grow(t->functions, t->num_functions, sizeof *t->functions);
-    t->functions[t->num_functions++] = (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, 0};
+    t->functions[t->num_functions++] =
+        (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, false, 0};
     b->open = b->any = true;
     b->by_pc = by_pc;
 }
@@ -400,6 +401,8 @@ void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_
     for (i = 0; i < kept->num; i++)
         build_kept(tables, &kept->list[i]);
     put_in_order(tables->functions, tables->num_functions, sizeof *tables->functions, by_function_start);
+    if (!tables->keep_cfi)
+        tables_mark_starts(tables);
 }
 
 void tables_free(struct tables *tables)

@@ -27,8 +27,9 @@ struct function {
     uint32_t num_rows; /* 0 in a trap frame that cannot be described */
     size_t first_row;
     bool signal, key_b;
-    bool before_loss; /* no row describes the code between it and the next one */
-    uint8_t repeat;   /* not 0: rows are those of blocks of this size */
+    bool before_loss;     /* no row describes the code between it and the next one */
+    bool has_byte_before; /* the byte in front of its start is looked up for its start: starts.c */
+    uint8_t repeat;       /* not 0: rows are those of blocks of this size */
 };
 
 /* Code for which there will be no row, or a wrong one. */
@@ -58,6 +59,9 @@ struct tables {
 void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_spans *spans,
                  const struct kept *kept);
 void tables_free(struct tables *tables);
+
+/* Sets has_byte_before of each function. They are in order. */
+void tables_mark_starts(struct tables *tables);
 
 /* Whether FP is the base of another rule than its own, in any row. */
 bool tables_need_fp(const struct tables *tables);

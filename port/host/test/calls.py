@@ -37,6 +37,7 @@ HIGH = {cpu: ["-Ttext-segment=0xffffffff80000000"] for cpu in ("x86_64", "aarch6
 ARM = ("arm", "thumb")
 OBJCOPY = {"i386": "x86_64-linux-gnu", "riscv32": "riscv64-linux-gnu", "arm": "arm-none-eabi",
            "thumb": "arm-none-eabi"}
+UNIT = {"aarch64": 4, "arm": 4, "thumb": 2, "s390x": 2, "riscv64": 2, "riscv32": 2} # addresses of instructions
 WORD = {"i386": 4, "riscv32": 4, "arm": 4, "thumb": 4}
 BEFORE = {
     "riscv64": ".macro LOAD a, b\nld \\a, \\b\n.endm\n.macro STORE a, b\nsd \\a, \\b\n.endm\n.equ W, 8\n",
@@ -1553,14 +1554,36 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "a row begins where the CFA goes wrong": RESTORE}
 
 
-def build(cpu, name, text, leaf=None):
-    """Links TEXT with a function `leaf`, which does nothing, or LEAF. Returns the image and its symbols."""
+# A frame, and its row; an instruction that goes on in the function; one that calls; that nobody has called.
+STARTS = {
+    "x86_64": ("push %rbx\n.cfi_adjust_cfa_offset 8", "r7+16 [cfa-8] r6+0", "jmp 1b", ("call leaf", "call *%rax"),
+               "rip"),
+    "i386": ("push %ebx\n.cfi_adjust_cfa_offset 4", "r4+8 [cfa-4] r5+0", "jmp 1b", ("call leaf", "call *%eax"),
+             "eip"),
+    "aarch64": ("stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8",
+                "r31+16 [cfa-8] [cfa-16]", "b 1b", ("bl leaf", "blr x8"), "x30"),
+    "riscv": ("addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8", "r2+16 [cfa-8] r8+0",
+              "j 1b", ("jal leaf", "jalr a5"), "ra"),
+    "s390x": ("stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\n.cfi_offset 15, -40\naghi %r15, -160\n"
+              ".cfi_def_cfa_offset 320", "r15+320 [cfa-48] r11+0", "j 1b", ("brasl %r14, leaf", "basr %r14, %r1"),
+              "%r14"),
+    "arm": ("push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4", "r13+8 [cfa-4] FP+0", "pop {r4, pc}",
+            ("bl leaf", "blx r3"), "lr"),
+}
+# More calls.
+STARTS_CALLS = {"arm": ("mov lr, pc\nbx r3", "mov lr, pc\nldr pc, [r3]", "blne leaf"),
+                "thumb": (".arch armv8-m.main\nblxns r3",), "riscv64": ("c.jalr a5", "jal t0, leaf"),
+                "riscv32": ("c.jal leaf",), "s390x": ("bras %r14, leaf",), "aarch64": (".arch armv8.3-a\nblraaz x3",)}
+
+
+def build(cpu, name, text, leaf=None, align=8):
+    """Links TEXT behind a function `leaf`, which does nothing, or LEAF. Returns the image and its symbols."""
     image = "%s/%s-%s" % (WORK, name.replace(" ", "-"), cpu)
     assembler, linker = CPUS[cpu]
     lines = BEFORE.get(cpu, "")
     for function, body in (("leaf", leaf or RETURN.get(cpu, "ret")), ("f", text)):
-        lines += (".balign 8\n.globl %s\n.type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n"
-                  % (function, function, function, body, function, function))
+        lines += (".balign %d\n.globl %s\n.type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n"
+                  ".size %s, . - %s\n" % (align, function, function, function, body, function, function))
     lines += ".globl _start\n.type _start, %function\n_start:\nend: .byte 0, 0, 0, 0\n"
     write(image + ".s", (".text\n" + lines).encode())
     run(*assembler, image + ".s", "-o", image + ".o")
@@ -2353,8 +2376,9 @@ def chain(cpu, tables, more):
         for i, rules in enumerate(wanted):
             row = found.get(where["at%d" % i], "none")
             must(row == (rules if num == tables else "none"), "%d tables: instruction %d: %s" % (num, i, row))
-        lacking = sum(found.get(pc, "none") == "none" for pc in range(where["f"], where["end"]))
-        must(lacking == (0 if num == tables else where["end"] - where["f"]), "%d tables: %d bytes" % (num, lacking))
+        pcs = range(where["f"], where["end"], UNIT.get(cpu, 1))
+        lacking = sum(found.get(pc, "none") == "none" for pc in pcs)
+        must(lacking == (0 if num == tables else len(pcs)), "%d tables: %d PCs" % (num, lacking))
     errors = run("build/tools/sfu-gen", "-v", "--derive", "--entry=*:call", "--address=0", "-o", image + ".sframe",
                  image)[1]
     must("its tables of jumps are too many to be followed" in errors, errors)
@@ -2370,8 +2394,8 @@ def branches(cpu, num):
     image, where = build(cpu, "branches", numbered(begin + "".join(to % i for i in range(num)) + jump + cases + end)[0])
     run("%s-objcopy" % OBJCOPY.get(cpu, cpu + "-linux-gnu"), "-R", ".eh_frame", "-R", ".debug_frame", image)
     found = rows(cpu, image, where["f"], where["end"], "--derive", "--entry=*:call")
-    lacking = sum(found.get(pc, "none") == "none" for pc in range(where["f"], where["end"]))
-    must(lacking == 0, "%d bytes have no rows" % lacking)
+    lacking = sum(found.get(pc, "none") == "none" for pc in range(where["f"], where["end"], UNIT.get(cpu, 1)))
+    must(lacking == 0, "%d PCs have no rows" % lacking)
     return "%d tables" % (2 * num)
 
 
@@ -2391,6 +2415,56 @@ def lost_to(cpu, text):
               "arm": "r13+0 r14+0 FP+0", "thumb": "r13+0 r14+0 FP+0"}.get(cpu, "r2+0 r1+0 r8+0")
     nop = "nopr" if cpu == "s390x" else "nop"
     return check(cpu, "lost", "%s => %s\n%s => none\n2: %s => none\n.balign 8" % (text, before, nop, ret))
+
+
+def starting(cpu, last, align, wanted, *options):
+    """A function, `leaf`, ends with LAST, and another one, `f`, begins behind it. What a trace finds where a thread is
+    to return to the start of `f`: WANTED, of the row there. It is the frame's only if `leaf` has called there."""
+    kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+    frame, row, ends, _, ra = STARTS[kind]
+    row = row.replace("FP", "r11" if cpu == "arm" else "r7")
+    jump = {"riscv": "j", "s390x": "j", "x86_64": "jmp", "i386": "jmp"}.get(kind, "b")
+    nobody = last == "nobody has called it"
+    last = "%s 1b" % jump if nobody else last or ends
+    body = "%s\n1: %s\nlast: %s" % (".cfi_undefined " + ra if nobody else frame, "nopr" if kind == "s390x" else "nop",
+                                   last)
+    image, where = build(cpu, "start", "1: %s 1b" % jump, body, align)
+    found = rows(cpu, image, where["leaf"], where["end"], *options)
+    must(wanted(found[where["f"] - 1], row), "in front of the start: %s" % found[where["f"] - 1])
+    must(found[where["last"]] == ("outermost" if nobody else row), "the last instruction: %s" % found[where["last"]])
+
+
+def starts(cpu):
+    """The same of each last instruction, with an FDE for each function, and without."""
+    kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+    unit = UNIT.get(cpu, 1)
+
+    def ended(found, _):
+        return found == "outermost"
+
+    def no_caller(found, _):
+        return found == "none" or found.split()[1] in ("r30+0", "r1+0", "r14+0")
+
+    if cpu in LOST_BY: # of tables alone: where there is padding
+        starting(cpu, "", 32, ended if cpu == "x86_64" else no_caller, "--entry=f:start", "--small")
+        starting(cpu, "nobody has called it", 32, lambda found, _: found == "none", "--small")
+        for call in STARTS[kind][3]:
+            starting(cpu, call, unit, lambda found, row: found == row, "--entry=f:start", "--small")
+        return
+    for options in ([], ["--small"]):
+        for align in (unit, 32):
+            if align == unit or options:
+                for last in ("", "nobody has called it"):
+                    starting(cpu, last, align, no_caller, *options)
+        starting(cpu, "", unit, lambda found, _: found in ("none", "outermost"), "--entry=f:start", *options)
+        for call in STARTS[kind][3] + STARTS_CALLS[cpu]:
+            starting(cpu, call, unit, lambda found, row: found == row, *options)
+            starting(cpu, call, unit, lambda found, row: found == row, "--entry=f:start", *options)
+        starting(cpu, "", 32, lambda found, _: found in ("none", "outermost"), "--entry=f:start", *options)
+    starting(cpu, "", unit, ended, "--entry=f:start", "--small")
+    starting(cpu, STARTS[kind][2] + "\n.cfi_endproc\n.4byte 0x1000\n.cfi_startproc", unit, ended, "--entry=f:start",
+             "--small")
+    starting(cpu, "", 32, ended, "--entry=f:start", "--small")
 
 
 def loss_is_said():
@@ -2593,6 +2667,8 @@ def main():
         for how, row in zip(ENTERED_DOWN, ("none", row)):
             test("%s: an exception's entry and %s" % (cpu, how.replace("\n", "; ")), check, cpu, "entered down",
                  of_bits(cpu, how).replace("ROW", row), "--entry=f:trap")
+    for cpu in CPUS:
+        test("%s: a thread is to return to the start of a function" % cpu, starts, cpu)
     test("a loss is said with --quiet", loss_is_said)
     test("a doubt is said", doubt_is_said)
 

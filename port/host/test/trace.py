@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 
-from host import GCC, LONG, TC, WORK, Wrong, finish, must, read, test, write
+from host import GCC, LD, LONG, TC, WORK, Wrong, finish, must, read, test, write
 from programs import build_module
 from traces import (ADDED, FRAME, LIMIT, TRACE, Lines, Stub, ask_monitor, by_gdb, by_trace, frames, frames_by_gdb,
                     free_port, kernel, mutate, only_added, packet, retry, run, survives, symbol)
@@ -87,6 +87,7 @@ def test_filter():
     test("at once", filter_at_once, kernel("x86_64"))
     for cpu in GCC:
         test("%s sizes by FP" % cpu, filter_sizes_by_fp, cpu)
+        test("%s a return address where a function begins" % cpu, filter_first_address, cpu)
 
 
 def traced(image, log, *options, status=0):
@@ -554,6 +555,21 @@ def filter_late_slide(directory):
     must(found[len(wanted):] == wanted and all(f == [] for f in found[:len(wanted)]), "%s" % found)
     log = log.replace(slide, b"")
     must([f[4] for f in frames(traced(image, log, "--slide=0x1000000").splitlines())] == wanted, "--slide")
+
+
+def filter_first_address(cpu):
+    """A return address at which a function begins: it is that function's, unless the one in front ends with a call."""
+    text = {"x86_64": ("ret", "call quits"), "aarch64": ("ret", "bl quits"), "s390x": ("br %r14", "brasl %r14, quits")}
+    image = "%s/first-%s" % (WORK, cpu)
+    write(image + ".s", "".join(".globl {0}\n.type {0}, %function\n{0}: nop\n{1}\n.size {0}, . - {0}\n".format(*part)
+                                for part in (("_start", text[cpu][0]), ("quits", text[cpu][1]),
+                                             ("behind", text[cpu][0]))).encode())
+    run(GCC[cpu], "-c", image + ".s", "-o", image + ".o")
+    run(LD[cpu], image + ".o", "-o", image)
+    log = b"".join(b"#%d  0x%016x\n" % (i, symbol(cpu, image, name))
+                   for i, name in enumerate(("quits", "quits", "behind")))
+    places = re.findall(rb"(?m)^        (\w+)\+0x", traced(image, log + b"trace ends\n"))
+    must(places == [b"quits", b"quits", b"quits"], "%s" % places)
 
 
 def filter_at_once(directory):

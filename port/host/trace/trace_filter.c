@@ -5,6 +5,7 @@
  * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
+#include "common/calls.h"
 #include "log/dumps.h"
 #include "log/foreign.h"
 #include "log/front.h"
@@ -172,7 +173,7 @@ static void size_frame(struct filter *f, const struct log_line *line, uint64_t l
 
 static void place_frame(struct filter *f, const struct log_line *line)
 {
-    uint64_t lookup = line->exact ? line->pc : line->pc - 1;
+    uint64_t lookup = line->exact ? line->pc : images_before(&f->options->images, line->pc);
     struct trace_image *image = line->exact || line->pc > 0 ? images_at(&f->options->images, lookup) : NULL;
     struct function_name found;
     bool by_name;
@@ -414,10 +415,10 @@ static bool is_return_address(const struct filter *f, uint64_t addr)
 {
     const struct trace_images *images = &f->options->images;
     struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
-    struct trace_call call;
+    struct call call;
 
     return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
-           call_before(image, addr - image->slide, &call) &&
+           call_before(&image->image, addr - image->slide, &call) &&
            (!call.direct || images_at(images, call.target + image->slide) != NULL);
 }
 

@@ -116,7 +116,8 @@ static void print_item(const struct trace_out *out, const struct trace_options *
     static const char *const marks[] = {"  [interrupted]", "  [stack switch]", "  [guessed]", "  [replaced]",
                                         "  [wild call]"};
     const struct log_registers known = {registers[1], registers[2]};
-    uint64_t pc = item->relative ? start + item->pc : item->pc, lookup = item->exact || pc == 0 ? pc : pc - 1;
+    uint64_t pc = item->relative ? start + item->pc : item->pc,
+             lookup = item->exact || pc == 0 ? pc : images_before(&options->images, pc);
     char text[100] = "";
     size_t used = 0, i;
 

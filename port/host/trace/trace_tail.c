@@ -8,6 +8,7 @@
  * the return address is an old one, or the function has changed it.
  */
 #include "code/code.h"
+#include "common/calls.h"
 #include "trace.h"
 
 #include <string.h>
@@ -180,12 +181,12 @@ void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint
 {
     const struct symbol *entered = function_at(image, pc), *called;
     struct path path = {.image = image, .all = true};
-    struct trace_call call;
+    struct call call;
     char text[1024] = "";
     size_t used = 0;
     unsigned i;
 
-    if (entered == NULL || !call_before(image, ra, &call) || !call.direct)
+    if (entered == NULL || !call_before(&image->image, ra, &call) || !call.direct)
         return;
     called = function_at(image, call.target);
     if (called == NULL || called->addr != call.target || called->addr == entered->addr || is_part(called, entered))

@@ -388,7 +388,9 @@ static bool may_be_user(const struct trace_walk *w)
 static void print_frame(const struct trace_walk *w)
 {
     const struct sfu_frame *f = &w->walk.frame;
-    uint64_t lookup = sfu_lookup_pc(&f->regs);
+    uint64_t lookup = f->regs.pc_kind == SFU_PC_RETURN && f->regs.pc != 0
+                          ? images_before(w->space->images, f->regs.pc)
+                          : sfu_lookup_pc(&f->regs);
     struct trace_image *image = images_at(w->space->images, lookup);
     struct function_name found;
     const char *reason;

@@ -17,9 +17,9 @@
 #include "sfu_trap.h"
 #include "test/lib/check.h"
 
-/* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
+/* An amd64 section, version 2, of one function at 0x10 above it that is 8 bytes long. */
 static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,
-                                0,    0,    0, 0, 0, 0, 0,    20, 0, 0, 0, 0x10, 0, 0, 0, 1, 0,
+                                0,    0,    0, 0, 0, 0, 0,    20, 0, 0, 0, 0x10, 0, 0, 0, 8, 0,
                                 0,    0,    0, 0, 0, 0, 1,    0,  0, 0, 0, 0,    0, 0, 0, 3, 8};
 
 /* At STACK: records of FP and RA. */
@@ -158,6 +158,29 @@ static void test_marks(void **state)
     assert_string_equal(output, expected);
 }
 
+/* A return address at which "second" begins, and so does the row of the byte before: no call is there. Where the row
+ * begins elsewhere, or the PC is exact, the name is that of the byte before, or of the PC. */
+static void test_first_address(void **state)
+{
+    (void)state;
+    panic.symbol = symbol;
+    record(1, STACK + 8 * 20, 0x2000);
+    target.sections = NULL;
+    assert_int_equal(sfu_add(&target.sections, &section, 1, bytes, sizeof bytes, 0x2000 - 1 - 0x10), SFU_OK);
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\n#1  0x0000000000002000  second+0x0  [guessed]\n"));
+    assert_non_null(strstr(output, "IMAGE 0x1004 0x2000"));
+    length = 0;
+    target.sections = NULL;
+    assert_int_equal(sfu_add(&target.sections, &section, 1, bytes, sizeof bytes, 0x2000 - 2 - 0x10), SFU_OK);
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\n#1  0x0000000000002000  first+0x1000  [guessed]\n"));
+    length = 0;
+    top.pc = 0x2000;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "#0  0x0000000000002000  second+0x0\n"));
+}
+
 /* Whoever has guessed a frame, it says so. */
 static void test_guessed_by_hook(void **state)
 {
@@ -175,13 +198,13 @@ static void test_guessed_by_hook(void **state)
 static void test_init(void **state)
 {
     char expected[1024];
-    uint64_t function = (uintptr_t)bytes + 0x10;
+    uint64_t function = (uintptr_t)bytes + 0x10, ra = function + 5;
 
     (void)state;
     panic.target = NULL;
     assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 4), SFU_OK);
     panic.own.max_frames = 10;
-    stack[0] = function + 1;
+    stack[0] = ra;
     stack[1] = 0x123456789abcdef0;
     top.pc = function;
     top.sp = (uintptr_t)stack;
@@ -189,10 +212,10 @@ static void test_init(void **state)
     snprintf(expected, sizeof expected,
              "#0  0x%016llx\n#1  0x%016llx\n#2  0x123456789abcdef0\ntrace ends (-26): %s\n"
              "addr2line -Cfipe IMAGE 0x%llx 0x%llx 0x123456789abcdeef\n",
-             (unsigned long long)function, (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE),
-             (unsigned long long)function, (unsigned long long)function);
+             (unsigned long long)function, (unsigned long long)ra, sfu_string(SFU_E_NOT_CODE),
+             (unsigned long long)function, (unsigned long long)ra - 1);
     assert_string_equal(output, expected);
-    stack[1] = function + 1;
+    stack[1] = ra;
     assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 1), SFU_OK);
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_STACK);
 }
@@ -201,11 +224,11 @@ static void test_init(void **state)
 static void test_wild_call(void **state)
 {
     char expected[1024];
-    uint64_t function = (uintptr_t)bytes + 0x10;
+    uint64_t function = (uintptr_t)bytes + 0x10, ra = function + 5;
 
     (void)state;
     assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 4), SFU_OK);
-    stack[0] = function + 1;
+    stack[0] = ra;
     stack[1] = 0;
     top.pc = 0;
     top.sp = (uintptr_t)stack;
@@ -214,7 +237,7 @@ static void test_wild_call(void **state)
              "#0  0x0000000000000000\n#1  0x%016llx  [wild call]\n#2  0x0000000000000000\n"
              "trace ends (-26): %s; guessed frames are not proven\n"
              "addr2line -Cfipe IMAGE 0x0 0x%llx 0x0\n",
-             (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE), (unsigned long long)function);
+             (unsigned long long)ra, sfu_string(SFU_E_NOT_CODE), (unsigned long long)ra - 1);
     assert_string_equal(output, expected);
 }
 
@@ -2265,6 +2288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_plain, reset),
         cmocka_unit_test_setup(test_marks, reset),
+        cmocka_unit_test_setup(test_first_address, reset),
         cmocka_unit_test_setup(test_guessed_by_hook, reset),
         cmocka_unit_test_setup(test_init, reset),
         cmocka_unit_test_setup(test_init_damaged, reset),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Calls in machine code: whether an instruction that ends at an address is one, and where it leads. */
-#include "space.h"
+#include "calls.h"
+#include "sfu.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static uint64_t number_before(const uint8_t *end, unsigned size, bool big)
 }
 
 /* call rel32; or call of a register or of memory, ff /2, with its ModRM byte, SIB byte and displacement. */
-static bool x86_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool x86_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     unsigned size;
 
@@ -44,7 +45,7 @@ static bool x86_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
 }
 
 /* bl; blr and its forms with pointer authentication. */
-static bool aarch64_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool aarch64_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     const uint64_t word = number_before(end, 4, false); /* also where data is big-endian */
 
@@ -57,7 +58,7 @@ static bool aarch64_call(const uint8_t *end, uint64_t ra, struct trace_call *cal
 }
 
 /* brasl, basr and bras with a link register that is not 0. */
-static bool s390x_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool s390x_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     if (end[-6] == 0xc0 && (end[-5] & 15) == 5 && end[-5] >> 4 != 0) {
         call->direct = true;
@@ -88,7 +89,7 @@ static uint64_t c_jal_distance(uint64_t half)
 }
 
 /* jal and jalr with ra or t0, auipc with such a jalr; c.jalr; of 32 bits c.jal. */
-static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct call *call)
 {
     const uint64_t word = number_before(end, 4, false), half = number_before(end, 2, false);
     const unsigned link = word >> 7 & 31;
@@ -115,8 +116,8 @@ static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct trac
     return true;
 }
 
-/* bl, blx and blx of a register: A32 with each condition. */
-static bool a32_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+/* bl, blx and blx of a register: A32 with each condition. Without blx: a jump behind `mov lr, pc`. */
+static bool a32_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     const uint64_t word = number_before(end, 4, false);
 
@@ -125,11 +126,12 @@ static bool a32_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
         call->target = (ra + 4 + 4 * (uint64_t)signed_bits(word, 0, 24)) & UINT32_MAX;
         return true;
     }
-    return (word & 0xfe000000) == 0xfa000000 || (word & 0x0ffffff0) == 0x012fff30;
+    return (word & 0xfe000000) == 0xfa000000 || (word & 0x0ffffff0) == 0x012fff30 ||
+           (number_before(end - 4, 4, false) & 0x0fffffff) == 0x01a0e00f;
 }
 
-/* The same in T32 code, RA without the bit that says so. */
-static bool t32_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+/* The same in T32 code, and blxns. RA is without the bit that says so. */
+static bool t32_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     const uint64_t high = number_before(end - 2, 2, false), low = number_before(end, 2, false);
 
@@ -143,18 +145,18 @@ static bool t32_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
     }
     if ((high & 0xf800) == 0xf000 && (low & 0xd001) == 0xc000)
         return true;
-    return (low & 0xff87) == 0x4780;
+    return (low & 0xff83) == 0x4780;
 }
 
 /* A32 code calls at multiples of 4; which of both it is, the symbols do not say of every function. */
-static bool arm_call(const uint8_t *end, uint64_t ra, struct trace_call *call)
+static bool arm_call(const uint8_t *end, uint64_t ra, struct call *call)
 {
     return t32_call(end, ra, call) || ((ra & 3) == 0 && a32_call(end, ra, call));
 }
 
-bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call)
+bool call_before(struct image *image, uint64_t ra, struct call *call)
 {
-    const uint8_t abi = image->image.abi;
+    const uint8_t abi = image->abi;
     const uint8_t *code;
     uint8_t bytes[8] = {0};
     unsigned have = 8;
@@ -163,7 +165,7 @@ bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call
     if (ra % abi_registers(abi)->code_unit != 0)
         return false;
     for (code = NULL; have >= 2 && code == NULL; have -= code == NULL)
-        code = ra >= have ? image_instructions(&image->image, ra - have, have) : NULL;
+        code = ra >= have ? image_instructions(image, ra - have, have) : NULL;
     if (code == NULL)
         return false;
     memcpy(bytes + 8 - have, code, have);
