@@ -864,9 +864,9 @@ static void fill(const struct image *image, const struct needs *needs, const uin
 
 /* ---- The links ------------------------------------------------------------------------------------------------- */
 
-/* Whether the room is large enough; makes it so. SPARE: two parts of memory more, which the room itself may make when
- * it moves what lies behind it. */
-enum { SPARE = 32 };
+/* Whether the room is large enough; makes it so. SPARE: four parts of memory more, which the room itself may make when
+ * it moves what lies behind it: where data ends up on a page of code, the code's sections can be written, too. */
+enum { SPARE = 64 };
 static bool make_room(const struct needs *needs, uint64_t tables)
 {
     struct room *room = &job.room, before = *room;
