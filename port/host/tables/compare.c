@@ -109,7 +109,8 @@ static void report_difference(const struct comparing *c, const struct difference
 }
 
 /* Whether the byte at PC, the last one of the code in hand, is in no row, or in that of the function behind it, as
- * starts.c says. GOT: the row at PC, if CODE is SFU_OK. */
+ * starts.c says. GOT: the row at PC, if CODE is SFU_OK. What starts.c looks at is the tables' last row in front: where
+ * that is an epilogue's, WANTED does not say what it is. */
 static bool is_byte_before(const struct comparing *c, const struct cfi_row *wanted, uint64_t pc, int code,
                            const struct sfu_row *got)
 {
@@ -125,7 +126,8 @@ static bool is_byte_before(const struct comparing *c, const struct cfi_row *want
             : code != SFU_E_NO_FDE && code != SFU_E_NO_ROW)
         return false;
     return next.kind == SFU_ROW_OUTERMOST ||
-           (is_register(&next.ra, ra) && (wanted->kind == CFI_OUTERMOST || !is_register(&wanted->ra, ra)));
+           (is_register(&next.ra, ra) &&
+            (wanted->kind == CFI_OUTERMOST || !is_register(&wanted->ra, ra) || c->counted == &c->result->epilogue));
 }
 
 /* Compares WANTED with the one row of the tables at PC. Returns where that ends. */

@@ -1570,6 +1570,13 @@ STARTS = {
     "arm": ("push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4", "r13+8 [cfa-4] FP+0", "pop {r4, pc}",
             ("bl leaf", "blx r3"), "lr"),
 }
+# RA is in another register, of which CFI does not know; returns from there; and the row.
+STARTS_SILENT = {
+    "aarch64": ("mov x9, x30\nmov x30, #0", "ret x9", "r31+0 r9+0 r29+0"),
+    "riscv": ("li a1, 0", "jr t0", "r2+0 r5+0 r8+0"),
+    "s390x": ("lgr %r1, %r14\nlghi %r14, 0", "br %r1", "r15+160 r1+0 r11+0"),
+    "arm": ("mov r3, lr\nmov lr, r0", "bx r3", "r13+0 r3+0 FP+0"),
+}
 # More calls.
 STARTS_CALLS = {"arm": ("mov lr, pc\nbx r3", "mov lr, pc\nldr pc, [r3]", "blne leaf"),
                 "thumb": (".arch armv8-m.main\nblxns r3",), "riscv64": ("c.jalr a5", "jal t0, leaf"),
@@ -2422,9 +2429,11 @@ def starting(cpu, last, align, wanted, *options):
     to return to the start of `f`: WANTED, of the row there. It is the frame's only if `leaf` has called there."""
     kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
     frame, row, ends, _, ra = STARTS[kind]
-    row = row.replace("FP", "r11" if cpu == "arm" else "r7")
     jump = {"riscv": "j", "s390x": "j", "x86_64": "jmp", "i386": "jmp"}.get(kind, "b")
     nobody = last == "nobody has called it"
+    if last == "its CFI is silent":
+        frame, last, row = STARTS_SILENT[kind]
+    row = row.replace("FP", "r11" if cpu == "arm" else "r7")
     last = "%s 1b" % jump if nobody else last or ends
     body = "%s\n1: %s\nlast: %s" % (".cfi_undefined " + ra if nobody else frame, "nopr" if kind == "s390x" else "nop",
                                    last)
@@ -2454,7 +2463,7 @@ def starts(cpu):
     for options in ([], ["--small"]):
         for align in (unit, 32):
             if align == unit or options:
-                for last in ("", "nobody has called it"):
+                for last in ("", "nobody has called it", "its CFI is silent"):
                     starting(cpu, last, align, no_caller, *options)
         starting(cpu, "", unit, lambda found, _: found in ("none", "outermost"), "--entry=f:start", *options)
         for call in STARTS[kind][3] + STARTS_CALLS[cpu]:
