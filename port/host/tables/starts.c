@@ -31,7 +31,8 @@ static bool is_free(const struct tables *t, uint64_t end, uint64_t start)
     struct call call;
 
     return (end < start && image_is_padding(t->image, end, start)) ||
-           (end <= start && t->image->registers->link && !call_before(t->image, start, &call));
+           (end <= start && t->image->registers->link && start % t->image->registers->code_unit == 0 &&
+            !call_before(t->image, start, &call));
 }
 
 /* Whether the byte before B, which comes behind A, leads to where a return to the start of B does not. */
