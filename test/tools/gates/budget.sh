@@ -34,7 +34,9 @@ compiler() {
     gcc12-aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
     gcc12-riscv64) echo riscv64-linux-gnu-gcc -march=rv64imac -mabi=lp64 -mcmodel=medany ;;
     gcc12-riscv32) echo riscv64-linux-gnu-gcc -march=rv32imac -mabi=ilp32 -mcmodel=medany ;;
+    gcc12-i386) echo x86_64-linux-gnu-gcc -m32 -march=i686 ;;
     gcc12-*) echo "$2-linux-gnu-gcc" ;;
+    gcc16-i386) echo build/tc/gcc16/x86_64/gcc -m32 -march=i686 ;;
     gcc16-aarch64_be) echo build/tc/gcc16/aarch64/gcc -mbig-endian ;;
     gcc16-*) echo "build/tc/gcc16/$2/gcc" ;;
     esac
@@ -48,6 +50,7 @@ abi_of() {
     s390x) echo SFU_S390X ;;
     riscv64) echo SFU_RISCV64 ;;
     riscv32) echo SFU_RISCV32 ;;
+    i386) echo SFU_I386 ;;
     esac
 }
 
@@ -55,18 +58,19 @@ abi_of() {
 readelf_of() {
     case $1 in
     riscv*) echo riscv64-linux-gnu-readelf ;;
+    i386) echo build/tc/x86_64/readelf ;;
     *) echo "build/tc/${1%_be}/readelf" ;;
     esac
 }
 
 # The toolchain has no gcc 16 for RISC-V.
 cpus_of() {
-    echo x86_64 aarch64 aarch64_be s390x
+    echo x86_64 i386 aarch64 aarch64_be s390x
     [ "$1" = gcc16 ] || echo riscv64 riscv32
 }
 
 # Its cache has words of 64 bits, which are atomic.
-has_fast() { [ "$1" != riscv32 ]; }
+has_fast() { [ "$1" != riscv32 ] && [ "$1" != i386 ]; }
 
 # parts COMPILER CPU OPTIMISATION: what a panic needs besides the core, which measure has compiled.
 parts() {
