@@ -16,8 +16,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 // Below port, or in c.
-const PARTS: [&str; 5] =
-    ["print/sfu_print.c", "print/sfu_build_id.c", "print/sfu_cycles.c", "print/sfu_record.c", "symbols/sfu_symbols.c"];
+const PARTS: [&str; 6] = [
+    "print/sfu_print.c",
+    "print/sfu_build_id.c",
+    "print/sfu_cycles.c",
+    "print/sfu_record.c",
+    "print/sfu_start.c",
+    "symbols/sfu_symbols.c",
+];
 
 // What runs when everything else is broken is not instrumented, and keeps off registers that a kernel may not save.
 const FLAGS: [&str; 11] = [

@@ -38,3 +38,16 @@ $(call rust_suite,$(1))
 CHECK += rust-$(1)
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call rust_suite_riscv,$(cpu))))
+
+# Kernels that cargo links by sfu-link.
+define rust_suite_linked
+CHECK_$(1) += rust-linked-$(1)
+.PHONY: suite-rust-linked-$(1)
+suite-rust-linked-$(1): build/tools/sfu-gen build/tools/sfu-link
+	@test/tools/toolchain/install.sh check bare
+	@$$(RUST_RUN) rust-linked-$(1) python3 port/rust/test/linked.py $(1) build/rust/linked-$(1)
+endef
+$(foreach cpu,x86_64 aarch64,$(eval $(call rust_suite_linked,$(cpu))))
+
+CHECK += rust-linked-riscv64
+$(eval $(call rust_suite_linked,riscv64))

@@ -8,6 +8,10 @@
 
 /* ---- Why there is no row --------------------------------------------------------------------------------------- */
 
+static const char by_call[] =
+    "the call overwrites the return address, which the code has not saved: the callee never "
+    "returns, for all that the compiler knows (-funwind-tables helps; in Rust "
+    "-Cforce-unwind-tables=yes)";
 static const char of_mode[] = "the interrupted SP is that of a mode of the CPU, which no row can ask for";
 const char trust_from_program[] =
     "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
@@ -78,6 +82,16 @@ struct view trust_view_of(const struct code *code, const struct code_fact *fact,
     return (struct view){state, held, NULL};
 }
 
+/* Whether V is of a call by which a function loses where it returns to. */
+static bool is_lost_by_call(const struct code_cpu *cpu, const struct view *v)
+{
+    struct sfu_rule rule;
+    bool unused;
+
+    return cpu->link && v->held != v->state && v->state->caller == CALLER_KNOWN &&
+           !place_of_entry(cpu, v->held, cpu->ra, true, &rule, &unused);
+}
+
 /* Takes what the code alone says of the SIZE bytes at PC. */
 static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct view *v)
 {
@@ -91,6 +105,8 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
             trust_lose(t, pc, size, why_lost(t, v->state, v->held != v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)
             trust_lose(t, pc, size, "functions jump here with frames that differ, of which its CFI says nothing");
+        else if (is_lost_by_call(t->cpu, v))
+            trust_lose(t, pc, size, by_call);
         return;
     }
     t->own.corrected += size;

@@ -263,6 +263,32 @@ why() {
 }
 test "code without rows, with the reason" why
 
+# A compiler need not save the return address in front of a call that it knows never to return.
+cat >endless.s <<'END'
+    .text
+    .globl start, sfu_link_data
+    .type stop, @function
+start:
+    ldr x0, =sfu_link_data
+    bl endless
+stop:
+    b stop
+    .size stop, . - stop
+    .type endless, @function
+endless:
+    cbz x0, 1f
+    ret
+1:  bl stop
+    .size endless, . - endless
+END
+aarch64-linux-gnu-gcc -c endless.s || exit 1
+endless() {
+    "$link" aarch64-linux-gnu-ld -T own.ld endless.o -o endless.elf 2>endless.log &&
+        grep -q 'some code of endless has no rows: the call overwrites the return address, .*-funwind-tables' \
+            endless.log
+}
+test "a call that never returns, in a function that saves no return address" endless
+
 # An entry of 32-bit x86 that the printer's own hook crosses has no rows, which costs nothing: another entry's reason
 # stays its own.
 cat >crossed.s <<'END'

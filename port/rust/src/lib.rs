@@ -3,7 +3,8 @@
 //! sfu, a freestanding SFrame unwinder, for kernels in Rust: a safe layer over [`sys`], which has the declarations of
 //! `sfu.h`. No std, no allocation, no other crate.
 //!
-//! A kernel prints a trace from its panic handler by [`Printer::on_panic`]. A walk of its own is an iterator:
+//! A kernel that `sfu-link` links prints a trace by [`linked::panic_here`], and has nothing to describe. Any other
+//! kernel prints a trace from its panic handler by [`Printer::on_panic`]. A walk of its own is an iterator:
 //!
 //! ```
 //! use sfu::{Error, Frames, Registers, Room, Stack, Target};
@@ -30,6 +31,7 @@
 #![no_std]
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 
+pub mod linked;
 pub mod sys;
 
 use core::cell::UnsafeCell;
