@@ -529,6 +529,21 @@ static void sort_all(struct lint *lint)
     free(ranges);
 }
 
+/* A row where an instruction begins covers all of it. sfu-gen leaves out its last byte where a thread may return to the
+ * function behind, because that byte is what is looked up then. */
+static void complete_instructions(struct lint *lint)
+{
+    const uint64_t unit = lint->image.registers->code_unit;
+    size_t i;
+
+    for (i = 0; i < lint->num_covered; i++) {
+        const uint64_t end = (lint->covered[i].end + unit - 1) / unit * unit;
+
+        if (i + 1 == lint->num_covered || end <= lint->covered[i + 1].start)
+            lint->covered[i].end = end;
+    }
+}
+
 void lint_rows(struct lint *lint)
 {
     uint32_t k;
@@ -549,6 +564,7 @@ void lint_rows(struct lint *lint)
     }
     if (lint->tables.num > 1)
         sort_all(lint);
+    complete_instructions(lint);
     if (lint->dead > 0)
         lint_thing(
             lint, LINT_DEAD_FUNCTIONS, lint->section->name, lint->addr, 0,
