@@ -563,6 +563,23 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     index_drop(state, op->reg);
 }
 
+/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
+static bool may_take(const struct code *code, struct code_unit *unit)
+{
+    const uint64_t size = unit->end - unit->start;
+    const uint8_t *bytes;
+    uint64_t i;
+
+    if (unit->takes != 0)
+        return unit->takes == TAKES_PERHAPS;
+    bytes = image_instructions(code->image, unit->start, size);
+    for (i = 0; bytes != NULL && i + 2 < size; i++)
+        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
+            break;
+    unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
+    return unit->takes == TAKES_PERHAPS;
+}
+
 /* x86: whether CALLEE goes on in a function that nobody knows. */
 static bool passes_on(const struct code *code, const struct code_unit *callee)
 {
@@ -570,18 +587,19 @@ static bool passes_on(const struct code *code, const struct code_unit *callee)
 }
 
 /* i386: whether nobody knows how many of its arguments the callee of FACT takes off the stack: it is called by a
- * pointer, goes on by one, or is in no unit (another image's, by a PLT), and no CFI of the caller says it. */
+ * pointer, goes on by one, may have a `ret n` to which no way was seen, or is in no unit (another image's, by a PLT),
+ * and no CFI of the caller says it. */
 static bool pops_unseen(const struct run *r, const struct code_fact *fact)
 {
     const struct code *code = r->code;
-    const struct code_unit *callee;
+    struct code_unit *callee;
 
     if (code->cpu->link || code->cpu->word != 4 || fact->flow != CODE_CALL)
         return false;
     callee = unit_called_by(code, fact);
     if (callee == NULL)
         return fact->target == 0 || r->unit->fde == NULL || unit_is_goto(code, fact->target);
-    return passes_on(code, callee);
+    return passes_on(code, callee) || (callee->popped == 0 && may_take(code, callee));
 }
 
 /* The same of what is called at PLACE. */
@@ -603,23 +621,6 @@ static void take_popped(const struct run *r, struct code_state *state, const str
     state->may_pop |= pops_unseen(r, fact) || unit_called_by(r->code, fact) == NULL;
     if (r->places[r->here].may_pop && state->reg[cpu->sp].base > BASE_NEAR)
         state_move_sp(cpu, state);
-}
-
-/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
-static bool may_take(const struct code *code, struct code_unit *unit)
-{
-    const uint64_t size = unit->end - unit->start;
-    const uint8_t *bytes;
-    uint64_t i;
-
-    if (unit->takes != 0)
-        return unit->takes == TAKES_PERHAPS;
-    bytes = image_instructions(code->image, unit->start, size);
-    for (i = 0; bytes != NULL && i + 2 < size; i++)
-        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
-            break;
-    unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
-    return unit->takes == TAKES_PERHAPS;
 }
 
 /* Whether nobody knows yet what CALLEE takes off the stack, but will once it has been run, or has been seen to return
@@ -679,7 +680,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     take_thunk(r->code, state, fact->target, next);
     if (!cpu->link && cpu->word == 4)
         take_popped(r, state, fact);
-    if (callee == NULL && r->watch->pops != NULL && next < r->unit->end && unit_fact_at(r->code, next, &behind))
+    if ((callee == NULL || pops_unseen(r, fact)) && r->watch->pops != NULL && next < r->unit->end &&
+        unit_fact_at(r->code, next, &behind))
         code_move(&state->reg[cpu->sp], r->watch->pops(r->watch->ctx, next, &behind, state));
     return true;
 }
@@ -717,15 +719,18 @@ static void keep_popped(struct run *r)
     r->code->changed |= unit->changed;
 }
 
-/* The unit returns by FACT with SP: notes how much it takes off the stack. A jump that returns has taken the address
- * off before. */
-static void note_popped(struct run *r, const struct code_value *sp, const struct code_fact *fact)
+/* The unit returns by FACT with STATE: notes how much it takes off the stack. A jump that returns has taken the address
+ * off before. A `ret n` says it where SP is not known for a callee's sake alone. */
+static void note_popped(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
     const int64_t at = cpu->link || fact->flow != CODE_AWAY ? cpu->sp_at_entry : cpu->sp_at_entry + cpu->word;
-    const int64_t moved = sp->base == BASE_CFA ? sp->k - at + fact->pops : -1;
+    int64_t moved = state->may_pop && fact->pops != 0 ? fact->pops : -1;
     uint32_t popped = POPPED_MIXED;
 
+    if (sp->base == BASE_CFA)
+        moved = sp->k - at + fact->pops;
     if (moved >= 0 && moved < UINT16_MAX && !code_is_outlined(r->code, r->unit))
         popped = (uint32_t)moved + 1;
     put_popped(r, popped);
@@ -808,7 +813,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     code_entry(cpu, &entry);
     stack_end(r->code, state, code_is_left(cpu, state, fact));
     if (!state->detours)
-        note_popped(r, sp, fact);
+        note_popped(r, state, fact);
     if (fact->odd || has_popped(cpu, state, fact) ||
         (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) || (outlined && sp->base == BASE_UNKNOWN))
         r->odd = true;

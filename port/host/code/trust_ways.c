@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "trust_ways.h"
 #include "trial.h"
+#include "units.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -40,8 +41,28 @@ bool trust_is_boundary(void *ctx, const struct code_fact *fact, uint64_t pc, uin
            !trust_comes_back_to(t, fact->target, next, b);
 }
 
+/* What is missing, if SP is moved up by FACT, at NEXT, from where STATE has it, right in front of a return at which the
+ * CFI says that SP is at the return address. */
+static int64_t missing_at_return(struct trust *t, uint64_t next, const struct code_fact *fact,
+                                 const struct code_state *state)
+{
+    const struct code_cpu *cpu = t->cpu;
+    const uint64_t end = next + fact->size;
+    const struct cfi_row *row = trust_row_at(t, end);
+    const struct sfu_rule entry = rule_of_register(cpu->sp, -cpu->sp_at_entry, false);
+    const int64_t missing = cpu->sp_at_entry - state->reg[cpu->sp].k - fact->op[0].k;
+    const struct code_unit *unit = code_unit_at(t->code, next);
+    struct code_fact back;
+
+    return missing > 0 && unit != NULL && end < unit->end && unit_fact_at(t->code, end, &back) &&
+                   back.flow == CODE_RETURN && rule_is_same(&row->cfa, &entry)
+               ? missing
+               : 0;
+}
+
 /* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
- * as far from it as before: the callee has taken its arguments off the stack, and the caller makes room anew. */
+ * as far from it as before: the callee has taken its arguments off the stack, and the caller makes room anew. Or SP is
+ * moved up, and not as far as a return needs. */
 int64_t trust_pops(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
@@ -53,12 +74,14 @@ int64_t trust_pops(void *ctx, uint64_t next, const struct code_fact *fact, const
 
     if (t->alone || a == NULL || b == NULL || a->kind != CFI_RULES || b->kind != CFI_RULES || fact->num == 0 ||
         fact->flow != CODE_NEXT || op->what != CODE_SET || op->reg != cpu->sp || op->base != cpu->sp ||
-        op->k >= 0 || sp->base != BASE_CFA || sp->k - op->k > cpu->sp_at_entry || !rule_is_same(&a->cfa, &b->cfa))
+        sp->base != BASE_CFA)
         return 0;
     cfa = code_evaluate(state, &a->cfa);
-    return value_is_at(&cfa, BASE_CFA, 0, false) && a->cfa.control == rule_of_register(cpu->sp, 0, false).control
-               ? -op->k
-               : 0;
+    if (!value_is_at(&cfa, BASE_CFA, 0, false) || a->cfa.control != rule_of_register(cpu->sp, 0, false).control)
+        return 0;
+    if (op->k >= 0)
+        return missing_at_return(t, next, fact, state);
+    return sp->k - op->k <= cpu->sp_at_entry && rule_is_same(&a->cfa, &b->cfa) ? -op->k : 0;
 }
 
 /* The word in the frame that RULE names, or NULL. */

@@ -995,6 +995,24 @@ POPS_ALL = {
         add $8, %rsp => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
         ret => r7+8 [cfa-8] r6+0""",
 }
+# Callees of which nobody knows what they take off the stack: the CFI of a return, or of the room that is made anew,
+# tells. clang's CFI with -mrtd follows no callee.
+POPS_UNSEEN = {
+    "i386": """sub $12, %esp\n.cfi_adjust_cfa_offset 12\ncall *%eax => r4+16 [cfa-4] r5+0
+        add $8, %esp => r4+12 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -12\nret $4 => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nsub $28, %esp\n.cfi_adjust_cfa_offset 28\ncall h => r4+32 [cfa-4] r5+0
+        sub $4, %esp => r4+28 [cfa-4] r5+0\ncall f => r4+32 [cfa-4] r5+0\nsub $4, %esp => r4+28 [cfa-4] r5+0
+        add $28, %esp => r4+32 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -28\nret => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\njmp *%ecx => r4+4 [cfa-4] r5+0""",
+    "x86_64": """sub $24, %rsp\n.cfi_adjust_cfa_offset 24\ncall *%rax => r7+32 [cfa-8] r6+0
+        add $16, %rsp => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -24\nret $8 => r7+8 [cfa-8] r6+0""",
+}
+# It has taken off nothing: CFI follows the pop one instruction too early.
+POPS_NOTHING = {
+    "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\nsub $8, %esp\n.cfi_adjust_cfa_offset 8
+        call *%eax => r4+16 [cfa-4] r5+0
+        add $8, %esp => r4+16 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -12\npop %ebx\nret => r4+4 [cfa-4] r5+0""",
+}
 # A function in C says that nobody has called it, behind its prologue and an instruction that a condition governs.
 OUTERMOST = {
     "arm": """push {r4, lr} => outermost\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\ncmp r0, #0 => outermost
@@ -1520,6 +1538,8 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "nobody has called it": OUTERMOST, "a callee that pops": POPS, "a callee that pops all": POPS_ALL,
          "a callee that pops, and calls itself": POPS_ITSELF,
          "a callee that pops, called by a register": POPS_FAR,
+         "a callee that pops, and nobody sees it": POPS_UNSEEN,
+         "a callee that does not pop, and CFI too early": POPS_NOTHING,
          "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
          "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
          "a call over data": DATA,
@@ -2171,6 +2191,11 @@ POPPED = {
     "a callee that goes on in one that pops": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
         nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
         .type g, %function\ng: jmp h\n.type h, %function\nh: ret $4 => r4+4 [cfa-4] r5+0""",
+    "a callee that pops where no way is seen": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
+        1: jmp 1b => none\n.type g, %function\ng: push %ebx\njmp *%eax\npop %ebx\nret $4""",
+    "a callee that pops where its SP is not known": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0
+        nop => r4+8 [cfa-4] r5+0\npop %ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0\n.type g, %function
+        g: push %ebx\npush $1\ncall *%eax\npop %ebx => none\nret $4 => none""",
     "a callee that pops on one way only": """push %ebx\npush $1\ncall g => r4+12 [cfa-4] r5+0\nnop => none
         pop %ebx => none\nret => none\n.type g, %function\ng: test %eax, %eax\nje h\nret
         .type h, %function\nh: ret $4""",
@@ -2441,6 +2466,10 @@ def starting(cpu, last, align, wanted, *options):
     found = rows(cpu, image, where["leaf"], where["end"], *options)
     must(wanted(found[where["f"] - 1], row), "in front of the start: %s" % found[where["f"] - 1])
     must(found[where["last"]] == ("outermost" if nobody else row), "the last instruction: %s" % found[where["last"]])
+    if not {"--entry=f:start", "--derive"} & {*options}: # sfu-lint does not know these
+        run("build/tools/sfu-gen", "-q", "--append=" + image + ".out", *options, image)
+        said = run("build/tools/sfu-lint", image + ".out")[0]
+        must("left-out" not in said and "partly" not in said and "made of another file" not in said, said)
 
 
 def starts(cpu):

@@ -140,7 +140,7 @@ chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
 code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codepic | \
-    codeslh | codem0 | codefp | codefpu | codea15 | codenofp | codebp)
+    codeslh | codem0 | codefp | codefpu | codea15 | codenofp | codebp | codertd | codems)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -158,6 +158,12 @@ codelong) march=${march%c} ;;
 codefp) cc+=(-fno-omit-frame-pointer) ;;
 codenofp) cc+=(-fomit-frame-pointer) ;;
 codeparts) cc+=(-fbasic-block-sections=all) ;; # clang, x86: each block is a part with a name of its own
+rtd | codertd) # i386: functions take their arguments off the stack, but for those in assembly
+    cc+=(-mrtd -DSTEP_OTHER_CALLS "-DSTEP_ASSEMBLY=__attribute__((cdecl))")
+    ;;
+ms | codems) # x86_64: Microsoft's calls, but for assembly
+    cc+=(-mabi=ms -DSTEP_OTHER_CALLS "-DSTEP_ASSEMBLY=__attribute__((sysv_abi))")
+    ;;
 codebp) cc+=(-mpreferred-stack-boundary=2) ;; # i386: SP is a multiple of 4, and main aligns nothing
 codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;

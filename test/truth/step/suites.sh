@@ -52,7 +52,7 @@ step() {
     if [ $1 = x86_64 ] || [ -n "$LONG$STEPS$SQLITE" ]; then set_of sqlite:1 sqlite-gcc12-O2; fi
     set_of zlib:1 zlib-gcc12-O2
 }
-step x86_64 patterns-gcc12-{O2-cf,O2-leaf,O1-noplt,O2-clash,O2-gen,O2-small} patterns-clang-{O2-fp,O2-clash}
+step x86_64 patterns-gcc12-{O2-cf,O2-leaf,O1-noplt,O2-clash,O2-gen,O2-small,O2-ms} patterns-clang-{O2-fp,O2-clash}
 step aarch64 patterns-gcc12-{O2-nofp,O2-clash,O2-pac,O1-pacb,O2-gen,O2-small} patterns-clang-{O2-pac,O0-pac,O1-pacb}
 step aarch64_be patterns-gcc12-{O2-nofp,O2-clash,O2-pac,O1-pacb,O2-gen,O2-small} patterns-clang-{O2-pac,O0-pac,O1-pacb}
 step s390x patterns-gcc12-{O2-chain,O1-fp,O2-clash,O2-z13,O2-gen,O2-small} patterns-clang-{O2-chain,O2-clash}
@@ -83,7 +83,7 @@ code() { # CPU STEPS GAPS [OPTION...]
     programs step-code $1 -n $2 -g $3 "${@:4}"
 }
 code x86_64 6000 140
-set_of patterns patterns-{gcc12,clang}-{O0,O2,Oz}-code patterns-gcc12-O2-{codecet,codelto,codethunk} \
+set_of patterns patterns-{gcc12,clang}-{O0,O2,Oz}-code patterns-gcc12-O2-{codecet,codelto,codethunk,codems} \
     patterns-{clang-O2-codethunk,gcc12-O2-codeclash,clang-O2-codereturn,clang-O1-codelto,gcc12-O2-thunkgen} \
     engine-{gcc12-O0-codepic,gcc16-Os-codepic,clang-O0-code,clang-Os-codepic}
 code aarch64 6000 160
@@ -119,7 +119,7 @@ arm_code patterns-{gcc12,clang}-{O0,O2,Os}-codem0 engine-clang-Os-codem0
 code i386 1000 100 $known
 set_of patterns patterns-{gcc12,clang}-{O0,O2,Oz}-code patterns-gcc16-O2-code patterns-gcc12-{O2-codelto,O0-codepic} \
     patterns-gcc12-O2-codepic patterns-clang-{O0,O2}-codepic patterns-gcc12-{O1-codefp,O1-codenofp,O2-codebp} \
-    patterns-{clang-O2-codefp,clang-O0-codeparts,gcc12-O2-thunkgen,gcc12-O0-codereturn}
+    patterns-{clang-O2-codefp,clang-O0-codeparts,clang-O0-codertd,gcc12-O2-thunkgen,gcc12-O0-codereturn}
 
 # ---- CPUs that SFrame does not have: sfu-gen's tables in everything ----
 
@@ -150,7 +150,7 @@ arm thumb patterns-{gcc12,clang}-{O0,O2,Os}-m0
 programs step i386 -n ${STEPS:-140000} $known -s
 set_of patterns patterns-{gcc12,gcc16,clang}-{O0,O1,O2,O3,Os} \
     patterns-{gcc12-Oz,clang-Oz,gcc12-O2-fp,gcc12-O2-nofp,gcc12-O2-clash,gcc12-O0-pic,clang-O1-fp,clang-O2-pic} \
-    patterns-gcc12-O2-small goto-gcc12-O1
+    patterns-{gcc12-O2-small,gcc12-O2-rtd,clang-O1-rtd,clang-O2-rtd} goto-gcc12-O1
 set_of real:1 zlib-gcc12-O2
 
 # `make step-riscv`: each compiler in each way: gcc 12 and 16, clang 16 and the newest. Large programs are stepped in

@@ -379,10 +379,12 @@ static NOINLINE long floats(long x)
 
 /* Calls that do not return, as the last instruction of their function; longjmp over several frames. */
 static jmp_buf escape;
+STEP_ASSEMBLY __attribute__((returns_twice)) int step_setjmp(jmp_buf from) __asm__("setjmp");
+STEP_ASSEMBLY __attribute__((noreturn)) void step_longjmp(jmp_buf to, int code) __asm__("longjmp");
 
 static NOINLINE __attribute__((noreturn)) void leave(long x)
 {
-    longjmp(escape, (int)leaf(x));
+    step_longjmp(escape, (int)leaf(x));
 }
 
 static NOINLINE __attribute__((noreturn)) void give_up(long x)
@@ -399,7 +401,7 @@ static NOINLINE long dive(long n)
 
 static NOINLINE long jumps(long x)
 {
-    int code = setjmp(escape);
+    int code = step_setjmp(escape);
 
     if (code != 0)
         return code + leaf(x);
@@ -435,12 +437,27 @@ static NOINLINE long addresses(long x)
     return x + (__builtin_return_address(0) == __builtin_frame_address(0));
 }
 
+#ifdef STEP_OTHER_CALLS
+static NOINLINE STEP_ASSEMBLY long assembly_leaf(long x)
+{
+    return leaf(x);
+}
+
+static NOINLINE STEP_ASSEMBLY long assembly_caller(long x)
+{
+    return caller(x);
+}
+#else
+#define assembly_leaf   leaf
+#define assembly_caller caller
+#endif
+
 /* Code without CFI between the frames, and frames by hand. */
 static NOINLINE long by_hand(long x)
 {
-    long s = asm_frame(caller, x) + asm_push(caller, x) + asm_odd(leaf, x);
+    long s = asm_frame(assembly_caller, x) + asm_push(assembly_caller, x) + asm_odd(assembly_leaf, x);
 
-    return s + notable_call(leaf, x) + notable_call(caller, x);
+    return s + notable_call(assembly_leaf, x) + notable_call(assembly_caller, x);
 }
 
 static __attribute__((aligned(8))) long (*const all[])(long) = {

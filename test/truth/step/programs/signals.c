@@ -9,7 +9,7 @@ enum { USR1 = 10, USR2 = 12, ONSTACK = 0x08000000, RESTORER = 0x04000000, SIGINF
 
 /* RISC-V has no restorer: step_enter gives it to the handler. */
 struct action {
-    void (*handler)(int);
+    STEP_ASSEMBLY void (*handler)(int);
     unsigned long flags;
 #ifndef __riscv
     void (*restorer)(void);
@@ -26,7 +26,7 @@ struct stack {
 static char other_stack[65536] __attribute__((aligned(16)));
 static volatile long delivered;
 
-void step_handler(int number);
+STEP_ASSEMBLY void step_handler(int number);
 void step_signals(void);
 
 static __attribute__((noinline)) long count_down(long n)
@@ -34,7 +34,7 @@ static __attribute__((noinline)) long count_down(long n)
     return n <= 0 ? 1 : count_down(n - 1) + n;
 }
 
-void step_handler(int number)
+STEP_ASSEMBLY void step_handler(int number)
 {
     delivered += count_down(number & 3);
 }
