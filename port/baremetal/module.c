@@ -7,7 +7,7 @@
  */
 #include "kernel.h"
 
-enum { RELA = 4, NOBITS = 8, SFRAME = 0x6ffffff4, ALLOC = 2 };
+enum { RELA = 4, NOBITS = 8, REL = 9, SFRAME = 0x6ffffff4, ALLOC = 2 };
 
 struct elf_header {
     uint8_t ident[16];
@@ -38,16 +38,26 @@ struct elf_symbol {
 #endif
 };
 
-struct elf_rela {
-    uintptr_t offset, info, addend;
+/* MACHINE_REL: what is added stands at the place itself. */
+struct elf_relocation {
+    uintptr_t offset, info;
+#ifndef MACHINE_REL
+    uintptr_t addend;
+#endif
 };
 
-#if UINTPTR_MAX == UINT32_MAX
-#define RELA_SYMBOL(info) ((info) >> 8)
-#define RELA_TYPE(info)   ((info)&0xff)
+#ifdef MACHINE_REL
+#define RELOCATIONS REL
 #else
-#define RELA_SYMBOL(info) ((info) >> 32)
-#define RELA_TYPE(info)   ((uint32_t)(info))
+#define RELOCATIONS RELA
+#endif
+
+#if UINTPTR_MAX == UINT32_MAX
+#define SYMBOL_OF(info) ((info) >> 8)
+#define TYPE_OF(info)   ((info)&0xff)
+#else
+#define SYMBOL_OF(info) ((info) >> 32)
+#define TYPE_OF(info)   ((uint32_t)(info))
 #endif
 
 /* The parts of an object; everything in it is aligned as its section says, because the object is. */
@@ -80,18 +90,32 @@ static uintptr_t address(const struct object *object, const struct elf_symbol *s
     return (uintptr_t)part(object, &object->sections[symbol->section]) + symbol->value;
 }
 
+static uintptr_t addend(const struct elf_relocation *r, const uint8_t *place)
+{
+#ifdef MACHINE_REL
+    uint32_t value;
+
+    (void)r;
+    __builtin_memcpy(&value, place, sizeof value);
+    return value;
+#else
+    (void)place;
+    return r->addend;
+#endif
+}
+
 static bool relocate(const struct object *object, const struct elf_section *section)
 {
     const struct elf_section *target = &object->sections[section->info];
     const struct elf_symbol *symbols = part(object, &object->sections[section->link]);
-    const struct elf_rela *r = part(object, section);
-    const struct elf_rela *end = r + section->size / sizeof *r;
+    const struct elf_relocation *r = part(object, section);
+    const struct elf_relocation *end = r + section->size / sizeof *r;
 
     for (; r < end; r++) {
-        uintptr_t symbol = address(object, &symbols[RELA_SYMBOL(r->info)]);
+        uintptr_t symbol = address(object, &symbols[SYMBOL_OF(r->info)]);
         uint8_t *place = (uint8_t *)part(object, target) + r->offset;
 
-        if (symbol == 0 || !machine_relocate(RELA_TYPE(r->info), place, symbol + r->addend))
+        if (symbol == 0 || !machine_relocate(TYPE_OF(r->info), place, symbol + addend(r, place)))
             return false;
     }
     return true;
@@ -165,7 +189,7 @@ bool module_load(struct module *module, uint8_t *image)
     for (i = 0; i < object.num_sections; i++) {
         const struct elf_section *section = &object.sections[i];
 
-        if (section->type == RELA && (object.sections[section->info].flags & ALLOC) != 0) {
+        if (section->type == RELOCATIONS && (object.sections[section->info].flags & ALLOC) != 0) {
             if (!relocate(&object, section))
                 return false;
             module->entry = (void (*)(void (*)(void)))find(&object, section, "module_entry");

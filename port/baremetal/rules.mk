@@ -205,7 +205,7 @@ I386_SCRIPT := $(RISCV_SCRIPT) -e 's/ \* 11 \/ 8/ * 3/' \
 define i386_image
 $(1)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
 	@mkdir -p $$(@D)
-	$(I386_CC) $(I386_CPU) $$(I386_FLAGS) $(2) -c $$< -o $$@
+	$$(or $$(I386_C),$(I386_CC)) $(I386_CPU) $$(I386_FLAGS) $(2) -c $$< -o $$@
 
 $(1)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
 	@mkdir -p $$(@D)

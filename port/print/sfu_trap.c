@@ -5,7 +5,7 @@
 
 #define BUILTIN "__builtin_trap(), or a check that gives no reason"
 
-#if defined(__x86_64__) || defined(__s390x__) || defined(__riscv) || defined(__arm__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__s390x__) || defined(__riscv) || defined(__arm__)
 /* Whether the code at CODE is TEXT, a byte after the other: nothing is read behind the first one that differs. */
 static bool is_at(const uint8_t *code, const char *text, unsigned size)
 {
@@ -17,7 +17,7 @@ static bool is_at(const uint8_t *code, const char *text, unsigned size)
 }
 #endif
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 
 /* clang's checks by their numbers, each ended by a 0. One array, because pointers to texts would be relocated. */
 static const char checks[] = "addition overflowed\0"
@@ -77,6 +77,18 @@ static const char *reason(const uint8_t *code)
     if (is_at(code, "\x67\x0f\xb9\x40", 4)) /* ud1 N(%eax), %eax */
         return check(code[4]);
     return is_at(code, "\x67\x0f\xb9", 4) ? check(0) : NULL; /* ud1 (%eax), %eax */
+}
+
+#elif defined(__i386__)
+
+/* As on x86_64, but addresses need no prefix, and KCFI's check has no ud2. */
+static const char *reason(const uint8_t *code)
+{
+    if (is_at(code, "\x0f\x0b", 2))
+        return BUILTIN;
+    if (is_at(code, "\x0f\xb9\x40", 3))
+        return check(code[3]);
+    return is_at(code, "\x0f\xb9", 3) ? check(0) : NULL;
 }
 
 #elif defined(__aarch64__)

@@ -10,9 +10,9 @@
  *
  *     trap: index out of bounds
  *
- * Known are __builtin_trap() of gcc and clang; on x86_64 and aarch64 also clang's checks of undefined behaviour
- * (-fsanitize=undefined -fsanitize-trap=undefined) and its check of indirect calls (-fsanitize=kcfi). On other CPUs
- * clang's checks execute __builtin_trap(), so that the line says no more than that.
+ * Known are __builtin_trap() of gcc and clang; on x86_64, i386 and aarch64 also clang's checks of undefined behaviour
+ * (-fsanitize=undefined -fsanitize-trap=undefined), and on x86_64 and aarch64 its check of indirect calls
+ * (-fsanitize=kcfi). On other CPUs clang's checks execute __builtin_trap(), so that the line says no more than that.
  */
 #ifndef SFU_TRAP_H
 #define SFU_TRAP_H

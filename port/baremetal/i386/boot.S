@@ -24,6 +24,7 @@
     cmp $1024, %ecx
     jne 2b
     movl $0, 4 * 96(%edi)               /* but at 0x18000000 is nothing */
+    movl $0, 4 * 1023(%edi)             /* nor at the end, where a stack grows to from 0 */
     mov %edi, %cr3
     mov $0x10, %eax                     /* CR4.PSE */
     mov %eax, %cr4

@@ -25,6 +25,30 @@
     .macro back
     ret
     .endm
+#elif defined(__i386__)
+#define FIRST  %eax
+#define SECOND %ecx
+    /* The arguments, of 8 bytes each, are on the stack. */
+    .macro take_arguments
+    mov 4(%esp), %eax
+    mov 12(%esp), %ecx
+    .endm
+    .macro stop what
+    test \what, \what
+    jne 1f
+    ud2
+1:  sti
+2:  jmp 2b
+    .endm
+    .macro save
+    sfu_push %ebp
+    .endm
+    .macro restore
+    sfu_pop %ebp
+    .endm
+    .macro back
+    ret
+    .endm
 #elif defined(__aarch64__)
 #define FIRST  x0
 #define SECOND x1
@@ -119,16 +143,23 @@ mask:
     .byte 5, 0                          /* DAT stays on, external interruptions */
 #endif
 
+#if !defined(__i386__)
+    .macro take_arguments
+    .endm
+#endif
+
     .text
 #ifdef __thumb__
     .thumb
 #endif
     sfu_function_begin in_leaf
+    take_arguments
     stop FIRST
     back
     sfu_function_end in_leaf
 
     sfu_function_begin in_prologue      /* FP has been saved, and still is the caller's */
+    take_arguments
     save
     stop FIRST
     restore
@@ -136,6 +167,7 @@ mask:
     sfu_function_end in_prologue
 
     sfu_function_begin in_epilogue      /* all has been restored */
+    take_arguments
     save
     restore
     stop FIRST
@@ -143,8 +175,11 @@ mask:
     sfu_function_end in_epilogue
 
     sfu_function_begin on_stack         /* (what SP becomes, what) */
+    take_arguments
 #if defined(__x86_64__)
     mov %rdi, %rsp
+#elif defined(__i386__)
+    mov %eax, %esp
 #elif defined(__aarch64__)
     mov sp, x0
 #elif defined(__riscv)
@@ -160,6 +195,8 @@ mask:
     sfu_function_begin jump_to          /* a leaf function that jumps to its argument */
 #if defined(__x86_64__)
     jmp *%rdi
+#elif defined(__i386__)
+    jmp *4(%esp)
 #elif defined(__aarch64__)
     br x0
 #elif defined(__riscv)
@@ -179,6 +216,13 @@ mask:
     push %rdi
     sfu_cfi .cfi_adjust_cfa_offset 8
     ret
+#elif defined(__i386__)
+    mov 4(%esp), %eax
+    push $0
+    sfu_cfi .cfi_adjust_cfa_offset 4
+    push %eax
+    sfu_cfi .cfi_adjust_cfa_offset 4
+    ret
 #elif defined(__aarch64__)
     mov x30, x0
     ret
@@ -194,20 +238,30 @@ mask:
 #endif
     sfu_function_end return_wild
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     sfu_function_begin middle           /* two bytes behind it, in the middle of an instruction, is UD2 */
+#if defined(__x86_64__)
     movabs $0x0b0f, %rax
+#else
+    mov $0x000b0f00, %eax
+#endif
     ret
     sfu_function_end middle
-#endif
 
-#if defined(__x86_64__)
     sfu_function_begin stepped          /* the CPU stops behind its last instruction */
+#if defined(__x86_64__)
     pushfq
     sfu_cfi .cfi_adjust_cfa_offset 8
     orl $0x100, (%rsp)                  /* RFLAGS.TF */
     popfq
     sfu_cfi .cfi_adjust_cfa_offset -8
+#else
+    pushf
+    sfu_cfi .cfi_adjust_cfa_offset 4
+    orl $0x100, (%esp)                  /* EFLAGS.TF */
+    popf
+    sfu_cfi .cfi_adjust_cfa_offset -4
+#endif
     jmp stepped_to
     sfu_function_end stepped
 
@@ -223,7 +277,7 @@ mask:
     .type illegal_data, %object
 illegal_data:
     .rept 8
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     ud2
 #elif defined(__aarch64__)
     udf #0

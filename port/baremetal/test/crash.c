@@ -51,7 +51,7 @@ step void scenario_return_wild(void)
     return_wild(nowhere);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 step void scenario_middle(void)
 {
     call((uintptr_t)middle + 2);
@@ -60,9 +60,9 @@ step void scenario_middle(void)
 
 /* ---- at known places of a function ---- */
 
-/* The last instruction of a function, which no one comes back to. x86_64's CPU leaves the PC behind it, s390x's its
+/* The last instruction of a function, which no one comes back to. x86's CPU leaves the PC behind it, s390x's its
  * PSW. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 #define TRAP "int3"
 #elif defined(__aarch64__)
 #define TRAP "brk #0"
@@ -82,7 +82,7 @@ step void scenario_last(void)
     last();
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 /* As icebp, which QEMU takes for a breakpoint of its own: a debug exception of which DR6 says no cause. */
 step static __attribute__((__noreturn__)) void last_debug(void)
 {

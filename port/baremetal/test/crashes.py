@@ -19,11 +19,12 @@ from machines import (FRAME, OUTERMOST, QEMU, START, STATUS, TIME_LIMIT, Trace, 
 
 # ---- what each scenario must print: machines.py says how ----
 
-GARBAGE = dict.fromkeys(("aarch64-pac", "riscv32", "riscv32-s", "arm"), "0x000000005a5a5a5a")
+GARBAGE = dict.fromkeys(("aarch64-pac", "riscv32", "riscv32-s", "arm", "i386"), "0x000000005a5a5a5a")
 NO_FDE, BAD_FDE, BAD_STACK, BAD_ADDRESS, TOO_MANY, NOT_CODE, NO_SECTION = -13, -15, -17, -18, -24, -26, -28
 MAX_FRAMES = 64  # kernel_target
-NOWHERE = dict.fromkeys(("riscv32", "riscv32-s", "arm"), "0x0000000018000000")  # of others that of scenarios.h
-OWN = ("riscv64", "riscv32", "arm")  # whose tables sfu-gen makes behind the link
+NOWHERE = dict.fromkeys(("riscv32", "riscv32-s", "arm", "i386"), "0x0000000018000000")  # of others that of scenarios.h
+X86 = ("x86_64", "i386")
+OWN = ("riscv64", "riscv32", "arm", "i386")  # whose tables sfu-gen makes behind the link
 DISTANCE = 16 << 20  # scenario_slide
 
 
@@ -68,14 +69,14 @@ def asserted(frames):
 
 
 def entry_places(cpu, kind):
-    """What scenario_entry stops at. Without tables, x86_64's hook knows what it needs for IRETQ only. Without a hook
+    """What scenario_entry stops at. Without tables, x86's hook knows what it needs for IRETQ only. Without a hook
     there is no row for the instructions that have no PC or SP in memory."""
     derived = kind.endswith(("-derive", "-find"))
-    if cpu == "x86_64":
+    if cpu in X86:
         vectors = [(1, f"vectors+{16 * n}", f"vectors+{16 * n + 16}") for n in (6, 13, 32)]
         entry = [(3, "exception_entry", "exception_entry_end")]
         known = [(-3, "exception_saved", "exception_restored"), (-3, "exception_return", "exception_entry_end")]
-        hook = kind == "x86_64-hook"
+        hook = kind.endswith("-hook")
         return [Places("entry", entry, entry + known if hook else []),
                 Places("vectors", vectors, vectors if hook else [])]
     if cpu == "s390x":
@@ -103,21 +104,21 @@ def entry_places(cpu, kind):
                    [(2, "exception_restored", "exception_entry_end")] if derived else [])]
 
 
-CHECKED = ("x86_64", "aarch64", "aarch64-pac")  # clang's instruction has the number of the check
+CHECKED = (*X86, "aarch64", "aarch64-pac")  # clang's instruction has the number of the check
 TRAP = r"trap: __builtin_trap\(\), or a check that gives no reason"
 ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"
 
 
-def in_interrupt(frames):
-    """Of what an interrupt has interrupted, whose handler then fails."""
-    return ["illegal+0", "tick_2", "tick_1", "kernel_handle", "kernel_trap", "exception_entry", frames[0] + "~!",
-            *frames[1:]]
+def in_interrupt(cpu, frames):
+    """Of what an interrupt has interrupted, whose handler then fails. On i386 it stays on that stack."""
+    return ["illegal+0", "tick_2", "tick_1", "kernel_handle", "kernel_trap", "exception_entry",
+            frames[0] + ("~" if cpu == "i386" else "~!"), *frames[1:]]
 
 
 def wild_scenarios(cpu):
     """Where the CPU is where no code is. Only a call leaves behind what is needed to find the caller."""
-    fetch = {"x86_64": "page fault", "s390x": "translation exception", "riscv64": "instruction access",
-             "riscv32": "instruction access", "riscv64-s": "instruction page fault",
+    fetch = {"x86_64": "page fault", "i386": "page fault", "s390x": "translation exception",
+             "riscv64": "instruction access", "riscv32": "instruction access", "riscv64-s": "instruction page fault",
              "riscv32-s": "instruction page fault"}.get(cpu, "instruction abort")
     nowhere = NOWHERE.get(cpu, "0x0000300000000000")
     wild = f"fault: {fetch}, address {nowhere}"
@@ -126,7 +127,8 @@ def wild_scenarios(cpu):
     null = ILLEGAL if cpu == "s390x" else f"fault: {at_null}, address 0x0000000000000000"
     # A bad signature's pointer has 1 in bits 62 and 61, and none of the others above the address's 32.
     smashed = {"aarch64-pac": "0x200000005a5a5a50", "riscv32": "0x0000000018181810",
-               "riscv32-s": "0x0000000018181810", "arm": "0x0000000018181810"}.get(cpu, "0x00005a5a5a5a5a50")
+               "riscv32-s": "0x0000000018181810", "arm": "0x0000000018181810",
+               "i386": "0x0000000018181810"}.get(cpu, "0x00005a5a5a5a5a50")
     # A function that returns by `pop {pc}` leaves LR as its last call has set it: that is taken for a wild call's.
     after_smash = ["smash^", smashed] if cpu == "arm" else []
     result = {
@@ -140,7 +142,7 @@ def wild_scenarios(cpu):
         "module-null": [null, main_trace(cpu, ["0x0000000000000000", "module:module_middle^", "module:module_entry",
                                                "scenario_module_null"])],
     }
-    if cpu == "x86_64":
+    if cpu in X86:
         result["last-debug"] = ["fault: exception, address .*", main_trace(cpu, ["last_debug", "scenario_last_debug"])]
         result["stepped"] = ["fault: exception, address .*", main_trace(cpu, ["stepped_to+0", "scenario_stepped"])]
         result["middle"] = [ILLEGAL, main_trace(cpu, ["middle+2", "call", "scenario_middle"])]
@@ -154,11 +156,11 @@ def place_scenarios(cpu, kind):
     result = {}
     for place in ("leaf", "prologue", "epilogue"):
         result[place] = [ILLEGAL, main_trace(cpu, [f"in_{place}", f"scenario_{place}"])]
-        result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt([f"in_{place}", f"scenario_{place}_irq"]))]
+        result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt(cpu, [f"in_{place}", f"scenario_{place}_irq"]))]
     garbage = GARBAGE.get(cpu, "0x5a5a5a5a5a5a5a5a")
     if kind.endswith(("-derive", "-find")):  # on_stack gives SP a value that nobody knows
         return {name: (lines, False) for name, lines in result.items()}
-    has_no_row = cpu.startswith("riscv") or cpu == "arm"  # their tables are sfu-gen's: no row where SP is lost
+    has_no_row = cpu.startswith(OWN)  # their tables are sfu-gen's: no row where SP is lost
     # A leaf function's caller is lost where a call keeps it on the stack, and s390x's CFA lies above SP.
     for sp, end in ("zero", BAD_STACK), ("ones", BAD_ADDRESS), ("misaligned", NOT_CODE):
         for suffix in "", "_irq":
@@ -170,9 +172,11 @@ def place_scenarios(cpu, kind):
                 frames.append(garbage)
             if has_no_row:
                 frames = ["on_stack"]
-            # x86_64 has nowhere to report the fault.
-            cause = "fault: double fault, .*" if cpu == "x86_64" and sp != "misaligned" and not suffix else ILLEGAL
-            frames = in_interrupt(frames) if suffix else frames
+            # x86 has nowhere to report the fault, and i386 nowhere to handle an interrupt.
+            alone = cpu == "i386" and sp != "misaligned"
+            no_stack = alone or (cpu == "x86_64" and sp != "misaligned" and not suffix)
+            cause = "fault: double fault, .*" if no_stack else ILLEGAL
+            frames = in_interrupt(cpu, frames) if suffix and not alone else frames
             if (kind, sp, suffix) == ("s390x", "ones", "_irq"):
                 frames.pop()  # the table says the CFA, SP + 160, of which there is none
             result[name.replace("_", "-")] = [cause, Trace(frames, NO_FDE if has_no_row else end)]
@@ -182,12 +186,13 @@ def place_scenarios(cpu, kind):
 def entry_scenarios(cpu, kind):
     """Exceptions in exception_entry, and the way out of it."""
     result = {"entry": (entry_places(cpu, kind), True)}
-    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "(exception|breakpoint)")
+    stopped = "general protection fault" if cpu in X86 else "program check" if cpu == "s390x" else \
+        "(exception|breakpoint)"
     back = main_trace(cpu, ["exception_entry", "probe~!" if cpu.startswith("aarch64") else "probe~", "probe_caller",
                             "scenario_return"])
     # Where it goes on is in no memory: on RISC-V in a register that the breakpoint has written over, and on ARM its SP
     # is in one of another mode.
-    if cpu.startswith(OWN) or (kind.endswith(("-derive", "-find")) and cpu != "x86_64"):
+    if cpu not in X86 and (cpu.startswith(OWN) or kind.endswith(("-derive", "-find"))):
         back = Trace(["exception_entry"], NO_FDE)
     result["return"] = [f"fault: {stopped}, address .*", back], False
     if cpu.startswith("aarch64"):
@@ -202,26 +207,27 @@ DERIVED = ("assert", "irq", "tick", "nested", "thread", "thread-panic", "threads
 
 def scenarios(cpu, kind):
     """name: (lines and traces in order, whether it ends well)"""
-    # A fault in a fault: only x86_64 goes on on the stack that it is on.
-    nested = "read_at+0~" if cpu == "x86_64" else "read_at+0~!"
-    interrupted = in_interrupt(["spin", "scenario_irq"])
+    # A fault in a fault: only x86 goes on on the stack that it is on.
+    reading = "read_at" if cpu == "i386" else "read_at+0"  # its argument is on the stack
+    nested = reading + ("~" if cpu in X86 else "~!")
+    interrupted = in_interrupt(cpu, ["spin", "scenario_irq"])
     illegal = ILLEGAL
     cause = {"x86_64": "page fault", "aarch64": "data abort", "aarch64-pac": "data abort",
              "s390x": "translation exception", "riscv64": "(load|store) access", "riscv32": "(load|store) access",
              "arm": "data abort"}.get(cpu, "page fault")
     memory = f"fault: {cause}, address {NOWHERE.get(cpu, '0x0000300000000000')[:-1]}[04]"  # RV32 reads it by halves
-    # x86_64's kernel has no stack left to report a page fault on.
-    overflow = f"fault: {'double fault' if cpu == 'x86_64' else cause}, .*"
+    # x86's kernel has no stack left to report a page fault on.
+    overflow = f"fault: {'double fault' if cpu in X86 else cause}, .*"
     # Garbage in the place of a signed return address: what lies above the 32 bits of an address is no part of it.
     garbage = GARBAGE.get(cpu, "0x5a5a5a5a5a5a5a5a")
     module = ["kernel_trace", "called_back", "module:module_middle", "module:module_entry", "scenario_module"]
-    order = "sorted" if kind.endswith("-gen") or cpu.startswith("riscv") else "not sorted"  # sfu-gen's are
+    order = "sorted" if kind.endswith("-gen") or cpu.startswith(OWN) else "not sorted"  # sfu-gen's are
     panic = "panic: value == 1"
     thread = ["work", "thread_entry", "thread_start"]
     result = {
         "boot": (["running"], True),
         "assert": ([panic, main_trace(cpu, asserted([]))], False),
-        "memory": ([memory, main_trace(cpu, ["read_at+0", "scenario_memory"])], False),
+        "memory": ([memory, main_trace(cpu, [reading, "scenario_memory"])], False),
         "illegal": ([illegal, main_trace(cpu, ["illegal+0", "scenario_illegal"])], False),
         "trap": (["fault: .*", "build ID .*", TRAP, main_trace(cpu, ["trapped", "scenario_trap"], own=True)], False),
         "trap-bounds": (["fault: .*", "build ID .*", TRAP if cpu not in CHECKED else "trap: index out of bounds",
@@ -246,7 +252,7 @@ def scenarios(cpu, kind):
                     Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"])], True),
         "second-deaf": ([main_trace(cpu, ["kernel_trace", "stop_second", "scenario_second_deaf"]),
                          *(["CPU 1:", Trace(["run_on", "second_work", "machine_second", "boot_second"])]
-                           if cpu == "x86_64" else ["CPU 1 has not stopped"])], True),
+                           if cpu in X86 else ["CPU 1 has not stopped"])], True),
         "walks": (["kept"], True),
         "recursion": (["panic: deep enough", main_trace(cpu, [
             "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
@@ -277,9 +283,11 @@ def scenarios(cpu, kind):
                                                                 "scenario_handler"])], False
     result.update(wild_scenarios(cpu))
     if cpu == "arm":  # scenarios.c
-        del result["module"], result["traced"]
+        del result["module"]
         result["call"] = [illegal, main_trace(cpu, ["illegal+0", "on_call", "kernel_handle", "kernel_trap",
                                                     "exception_entry", "call_kernel~!", "scenario_call"])], False
+    if cpu in ("arm", "i386"):  # scenarios.h
+        del result["traced"]
     if kind.endswith(("-derive", "-find")):
         result = {name: result[name] for name in DERIVED}
     if kind in (cpu, f"{cpu}-hook", f"{cpu}-derive", f"{cpu}-find"):  # the same assembly in each of the others
@@ -291,7 +299,7 @@ def scenarios(cpu, kind):
                                                               "scenario_overflow_all"]))], False
     result["overflow-thread"] = [Deep(overflow, Trace(["recurse_all", "recurse_all", (1, None), "run_over",
                                                        "thread_start"]))], False
-    if cpu == "x86_64":  # the others take faults on a stack of their own
+    if cpu in X86:  # the others take faults on a stack of their own
         result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
     return result
 
@@ -302,7 +310,7 @@ BROKEN = {
     "magic": (lambda s: b"\0\0" + s[2:], "sframe_start of the linker script must be the start of .sframe"),
     "flags": (lambda s: s[:3] + b"\x80" + s[4:], "this sfu is older than the linker that wrote the section"),
     "no-functions": (lambda s: s[:8] + bytes(12) + s[20:], "compile with -fasynchronous-unwind-tables"),
-    "half-zero": (lambda s: s[:len(s) // 2] + bytes(len(s) - len(s) // 2), "something changed the section after"),
+    "half-zero": (lambda s: s[:len(s.rstrip(b"\0")) // 2].ljust(len(s), b"\0"), "something changed the section after"),
     "cut": ("kernel-cut.elf", "the section was cut: sframe_end must be its end"),
     "missing": ("kernel-missing.elf", "compile with -fasynchronous-unwind-tables"),
 }
@@ -412,7 +420,7 @@ def check_readme(cpu):
 # ---- limits, of the images that are made small ----
 
 # An instruction has 4 bytes on aarch64, and 4 or 6 on s390x.
-TEXT = {"x86_64": 105 << 6, "aarch64": 31 << 8, "s390x": 18 << 9, "riscv32": 14 << 9}
+TEXT = {"x86_64": 105 << 6, "aarch64": 31 << 8, "s390x": 18 << 9, "riscv32": 14 << 9, "i386": 14 << 9}
 CONSTANTS, STACK = 3 << 9, 512  # constants: most of them are the sentences of sfu_string
 
 
@@ -420,7 +428,7 @@ def check_text(cpu, image):
     """What the printer and the core need in a kernel: one call to print, sections that are added."""
     objects = [os.path.join(image.directory, name) for name in ("sfu.o", "port/print/sfu_print.o")]
     path = os.path.join(image.directory, "limits.elf")
-    emulation = ["-m", "elf32lriscv"] if cpu == "riscv32" else []
+    emulation = {"riscv32": ["-m", "elf32lriscv"], "i386": ["-m", "elf_i386"]}.get(cpu, [])
     image.tool("ld", *emulation, "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_add",
                "--unresolved-symbols=ignore-all", *objects, "-o", path)
     sizes = image.tool("size", "-A", path)
@@ -447,7 +455,7 @@ def tests(cpu, tools, directory):
     for name in scenarios(machine, short):
         if name == "traced" and short.endswith(("-clang", "-gen")):
             continue  # clang's: its functions have no room
-        if name == "corrupt" and short in ("riscv64-clang", "arm-clang"):
+        if name == "corrupt" and short in ("riscv64-clang", "arm-clang", "i386-clang"):
             continue  # sfu-gen lets functions share attributes whose rows are the same
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, image_of(tools, directory), name)
     if short == cpu:

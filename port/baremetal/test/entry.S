@@ -3,7 +3,7 @@
 /*
  * What an exception interrupts in entry.c: probe, a leaf function that says where it is, with PROBE_FP in FP and
  * PROBE_KEPT in another register that calls keep. (where to store SP, FP and, where there is a link register, RA; what
- * to do: 0: an illegal instruction, 1: wait for an interrupt, 2: x86_64: an exception with an error code)
+ * to do: 0: an illegal instruction, 1: wait for an interrupt, 2: x86: an exception with an error code)
  */
 #include "sfu_asm.h"
 #include "scenarios.h"
@@ -29,6 +29,17 @@
     call probe
     sfu_pop %rbx
     sfu_pop %rbp
+    ret
+#elif defined(__i386__)
+    sfu_push %ebp
+    sfu_push %ebx
+    mov 12(%esp), %eax
+    mov 16(%esp), %ecx
+    mov $PROBE_FP, %ebp
+    mov $PROBE_KEPT, %ebx
+    call probe
+    sfu_pop %ebx
+    sfu_pop %ebp
     ret
 #elif defined(__aarch64__)
     sfu_push x29, x30
@@ -87,6 +98,26 @@ probe_wait:
     ror $1, %rax
 probe_error:
     mov (%rax), %rax                    /* not canonical */
+probe_return:
+    cli
+    ret
+#elif defined(__i386__)
+    mov %esp, (%eax)                    /* its arguments are in EAX and ECX */
+    mov %ebp, 8(%eax)
+    mov (%esp), %edx
+    mov %edx, 16(%eax)
+    cmp $1, %ecx
+    je 1f
+    ja 2f
+probe_illegal:
+    ud2
+1:  sti
+    nop                                 /* STI lets interrupts in behind the next instruction */
+probe_wait:
+    jmp probe_wait
+2:  mov $0x1000, %eax
+probe_error:
+    mov %eax, %fs                       /* behind the end of the GDT */
 probe_return:
     cli
     ret
@@ -153,14 +184,19 @@ probe_return:
 #endif
     sfu_function_end probe
 
+#if defined(__x86_64__) || defined(__i386__)
 #if defined(__x86_64__)
+#define SCRATCH %rax
+#else
+#define SCRATCH %eax
+#endif
     /* Vector 1: the breakpoint must be gone before exception_entry is reached again. */
     .globl debug_entry
 debug_entry:
-    push %rax
+    push SCRATCH
     xor %eax, %eax
-    mov %rax, %dr7
-    pop %rax
+    mov SCRATCH, %dr7
+    pop SCRATCH
     jmp vectors + 16
 #endif
 

@@ -24,13 +24,13 @@ static struct sfu_walk walk;
 
 /* ---- breakpoints, by machine ---- */
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 enum { KEPT = 3 };
 extern const char vectors[], vectors_end[], debug_entry[];
 
 static void break_at(uintptr_t pc)
 {
-    __asm__ volatile("mov %0, %%dr0; mov %1, %%dr7" : : "r"(pc), "r"((uint64_t)(pc != 0)));
+    __asm__ volatile("mov %0, %%dr0; mov %1, %%dr7" : : "r"(pc), "r"((uintptr_t)(pc != 0)));
 }
 
 static bool is_break(const struct trap *trap)
@@ -48,16 +48,18 @@ static void set_breaks(void)
 {
     struct {
         uint16_t limit;
-        uint64_t base;
+        uintptr_t base;
     } __attribute__((packed)) idt;
     uint16_t *gate;
     uint64_t entry = (uintptr_t)debug_entry;
 
     __asm__ volatile("sidt %0" : "=m"(idt));
-    gate = (uint16_t *)idt.base + 8;
+    gate = (uint16_t *)(idt.base + 2 * sizeof(uintptr_t));
     gate[0] = (uint16_t)entry;
     gate[3] = (uint16_t)(entry >> 16);
+#if defined(__x86_64__)
     gate[4] = (uint16_t)(entry >> 32);
+#endif
 }
 
 static void allow_breaks(void)
@@ -403,13 +405,13 @@ static bool stop(struct trap *trap)
 
 /* ---- the way back fails ---- */
 
-/* Makes the return from the exception of probe fail, at the instruction that returns. Only x86_64's can: the others go
+/* Makes the return from the exception of probe fail, at the instruction that returns. Only x86's can: the others go
  * back first, so that there it is a breakpoint. */
 static bool fail(struct trap *trap)
 {
     hooks.trap = NULL;
     trap->pc = (uintptr_t)probe_return;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     trap->cs = 0x1000; /* behind the end of the GDT */
 #elif defined(__aarch64__)
     break_at((uintptr_t)exception_restored);
@@ -481,7 +483,7 @@ static void report(const char *what)
 void scenario_entry(void)
 {
     hooks.trap = stop;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     set_breaks();
     run(exception_entry, exception_entry_end, ILLEGAL);
     run(exception_entry, exception_entry_end, WAIT);

@@ -12,7 +12,7 @@ sys.path.insert(0, "test/lib")
 from booted import boot, traces
 from check import finish, must, run, test
 
-WORK = os.path.abspath("build/bare/i386")
+WORK = os.path.abspath("build/bare/i386-linked")
 HERE = os.path.abspath("port/baremetal/test/i386")
 DIST = os.path.abspath("build/dist")
 QEMU = ["qemu-system-i386", "-debugcon", "stdio", "-m", "64M"]

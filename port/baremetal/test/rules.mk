@@ -196,12 +196,50 @@ suite-bare-arm: $(ARM_KINDS:%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh bare-arm python3 port/baremetal/test/crashes.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
 
-# Linked by sfu-link, with sfu_panic.c: the scenarios are those of a tutorial's kernel.
+# 32-bit x86: as above.
+I386_KINDS := i386 i386-hook i386-small i386-clang
+i386_test_objects = $(i386_objects) $(patsubst %.c,$(1)/%.o,$(filter-out %traced.c %tracer.c,$(BARE_SOURCES))) \
+    $(addprefix $(1)/port/baremetal/test/,module.o entry-asm.o crash-asm.o)
+
+# i386_kind DIRECTORY, FLAGS, COMPILER
+define i386_kind
+$(call i386_image,$(1),$(2),$(call i386_test_objects,$(1)),$(BARE_WRAP))
+
+$(1)/%.o: I386_C := $(or $(3),$(I386_CC))
+$(1)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(I386_CC) $(I386_CPU) $$(I386_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/port/baremetal/test/scenarios.o $(1)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+
+$(1)/port/baremetal/test/module_a.o $(1)/port/baremetal/test/module_b.o: BARE_FLAGS += -fno-pie
+$(1)/module.o: $(1)/port/baremetal/test/module_a.o $(1)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
+	x86_64-linux-gnu-ld -m elf_i386 -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
+$(1)/module.elf: $(1)/module.o
+	x86_64-linux-gnu-ld -m elf_i386 -e 0 -Ttext=0x100000 --unresolved-symbols=ignore-all $$< -o $$@
+$(1)/module.ko: $(1)/module.o $(1)/module.elf build/tools/sfu-gen
+	build/tools/sfu-gen -q --small --strict --address=0x100000 -o $(1)/module.sframe $(1)/module.elf
+	x86_64-linux-gnu-objcopy -g -R .eh_frame -R .rel.eh_frame --add-section .sfu_sframe=$(1)/module.sframe \
+	    --set-section-flags .sfu_sframe=alloc,readonly $$< $$@
+$(1)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(1)/module.ko"'
+$(1)/port/baremetal/test/module.o: $(1)/module.ko
+endef
+$(eval $(call i386_kind,$(BARE)/i386))
+$(eval $(call i386_kind,$(BARE)/i386-hook,$(BARE_HOOK) $(BARE_HOOK_x86_64)))
+$(eval $(call i386_kind,$(BARE)/i386-small,$(BARE_SMALL) -DSFU_ABI=SFU_I386))
+$(eval $(call i386_kind,$(BARE)/i386-clang,,clang-16 --target=i686-linux-gnu))
+$(BARE)/i386-hook/port/baremetal/i386/boot.o: port/baremetal/i386/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(I386_CC) $(I386_CPU) $(I386_FLAGS) -c $< -o $@
+	x86_64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $@
+
+# The last part is linked by sfu-link, with sfu_panic.c, as a tutorial's kernel is.
 CHECK += bare-i386
 .PHONY: suite-bare-i386
-suite-bare-i386: build/tools/sfu-gen build/tools/sfu-link dist
+suite-bare-i386: build/tools/sfu-gen build/tools/sfu-link dist $(I386_KINDS:%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh check bare
-	@test/run.sh bare-i386 python3 port/baremetal/test/i386.py
+	@test/run.sh bare-i386 sh -ec 'python3 port/baremetal/test/crashes.py i386 x86_64-linux-gnu- \
+	    $(I386_KINDS:%=$(BARE)/%); python3 port/baremetal/test/i386.py'
 
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite

@@ -75,7 +75,7 @@ step static void scenario_trap(void)
 step static void scenario_trap_bounds(void)
 {
     kernel_printer.before = sfu_print_trap;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     __asm__ volatile("ud1l 18(%eax), %eax");
 #elif defined(__aarch64__)
     __asm__ volatile("brk #0x5512");
@@ -215,25 +215,32 @@ step static void scenario_overflow_big(void)
 
 /* ---- a fault that writes over what has been popped ---- */
 
+#if defined(__x86_64__) || defined(__i386__)
 #if defined(__x86_64__)
+#define WORD "8"
+#define REG  "%r"
+#else
+#define WORD "4"
+#define REG  "%e"
+#endif
 /* An epilogue as gcc makes it: no CFI says that FP has been restored, so that its rule is still the word that has been
- * popped. Then comes a fault, which stores SS there. */
+ * popped. Then comes a fault, which stores SS there, or on i386 the flags. */
 void popped(void);
 __asm__(".text\n"
         ".hidden popped\n"
         ".type popped, @function\n"
         "popped:\n"
         "    .cfi_startproc\n"
-        "    push %rbx\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    push %rbp\n"
-        "    .cfi_def_cfa_offset 24\n"
-        "    .cfi_offset %rbp, -24\n"
+        "    push " REG "bx\n"
+        "    .cfi_adjust_cfa_offset " WORD "\n"
+        "    push " REG "bp\n"
+        "    .cfi_adjust_cfa_offset " WORD "\n"
+        "    .cfi_rel_offset " REG "bp, 0\n"
         "    xor %ebp, %ebp\n"
-        "    pop %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    pop %rbx\n"
-        "    .cfi_def_cfa_offset 8\n"
+        "    pop " REG "bp\n"
+        "    .cfi_adjust_cfa_offset -" WORD "\n"
+        "    pop " REG "bx\n"
+        "    .cfi_adjust_cfa_offset -" WORD "\n"
         "    ud2\n"
         "    .cfi_endproc\n"
         "    .size popped, . - popped\n");
@@ -830,7 +837,7 @@ static const struct {
     {"overflow-big", scenario_overflow_big},
     {"overflow-all", scenario_overflow_all},
     {"overflow-thread", scenario_overflow_thread},
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     {"popped", scenario_popped},
 #endif
     {"garbage", scenario_garbage},
@@ -843,7 +850,7 @@ static const struct {
     {"last", scenario_last},
     {"jump-null", scenario_jump_null},
     {"return-wild", scenario_return_wild},
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     {"middle", scenario_middle},
     {"last-debug", scenario_last_debug},
     {"stepped", scenario_stepped},
@@ -882,7 +889,7 @@ static const struct {
 #endif
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
-#ifndef NO_MODULES /* the function tracer needs a compiler's room for it */
+#ifndef NO_TRACER
     {"traced", scenario_traced},
 #endif
 #ifdef __riscv

@@ -10,7 +10,7 @@
 #define PROBE_KEPT 0x4567
 
 /* Nothing is there, on any of the machines. */
-#if (defined(__riscv) && __riscv_xlen == 32) || defined(__arm__)
+#if (defined(__riscv) && __riscv_xlen == 32) || defined(__arm__) || defined(__i386__)
 #define NOWHERE 0x18000000
 #define SMASHED 0x18181810 /* not there either */
 #else
@@ -21,6 +21,11 @@
 /* sfu-gen makes the tables of a whole kernel, and a module is relocated in the kernel: there are no modules. */
 #if defined(__arm__)
 #define NO_MODULES
+#endif
+
+/* The function tracer needs a compiler's room for it, and on i386 an image that stays where it was linked. */
+#if defined(__arm__) || defined(__i386__)
+#define NO_TRACER
 #endif
 
 #ifndef __ASSEMBLER__
