@@ -807,12 +807,13 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
         ends->misaligned = needs_alignment(code, ends->unaligned[i]);
 }
 
-bool code_try_piece(struct code *code, uint64_t addr, const struct code_state *state, struct code_ends *ends)
+/* code_try_piece, also of what has no frame. */
+static bool try_state(struct code *code, uint64_t addr, const struct code_state *state, struct code_ends *ends)
 {
     const bool called = state->caller == CALLER_KNOWN;
     struct trial *t;
 
-    if ((!called && state->caller != CALLER_INTERRUPTED) || code_is_entry(code->cpu, state))
+    if (!called && state->caller != CALLER_INTERRUPTED)
         return false;
     t = new_trial(code, addr, called, ends);
     t->piece = true;
@@ -820,6 +821,18 @@ bool code_try_piece(struct code *code, uint64_t addr, const struct code_state *s
     run_trial(t, state);
     return !ends->unknown && !ends->resumes_ill && !ends->returns_ill && !ends->takes &&
            !(called ? ends->resumes : ends->returns);
+}
+
+bool code_try_piece(struct code *code, uint64_t addr, const struct code_state *state, struct code_ends *ends)
+{
+    return !code_is_entry(code->cpu, state) && try_state(code, addr, state, ends);
+}
+
+bool code_ends_well(struct code *code, uint64_t addr, const struct code_state *state)
+{
+    struct code_ends ends;
+
+    return try_state(code, addr, state, &ends) && (ends.returns || ends.tail_calls);
 }
 
 bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *state)

@@ -57,6 +57,9 @@ bool code_is_piece(struct code *code, uint64_t addr, const struct code_state *st
  * a way ends otherwise, or nobody knows where one ends. */
 bool code_try_piece(struct code *code, uint64_t addr, const struct code_state *state, struct code_ends *ends);
 
+/* Whether the code at ADDR goes on with STATE: each way is known, and ends as a function's does. */
+bool code_ends_well(struct code *code, uint64_t addr, const struct code_state *state);
+
 /* Whether the CFA of ROW counts from SP, or from FP, which is saved. */
 bool code_counts_from(const struct code_cpu *cpu, const struct cfi_row *row);
 

@@ -149,7 +149,8 @@ bool trust_admit(void *ctx, uint64_t pc, struct code_state *state)
 }
 
 /* CFI bears out a jump by a table, or one from another function into this one. A table is read as far as its entries
- * could lead into the function where no comparison says how long it is, and so, perhaps, into the next table. */
+ * could lead into the function where no comparison says how long it is, and so, perhaps, into the next table. Or what
+ * the code goes on with contradicts the CFI, and bears out the jump. */
 bool trust_agrees(void *ctx, uint64_t pc, const struct code_state *state)
 {
     struct trust *t = ctx;
@@ -161,7 +162,9 @@ bool trust_agrees(void *ctx, uint64_t pc, const struct code_state *state)
         return t->alone || t->unit->says_nothing;
     copy = *row;
     judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
-    return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED;
+    if (j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED)
+        return true;
+    return code_bears_out(t->all, pc, row) == CODE_CONTRADICTS && code_ends_well(t->all, pc, state);
 }
 
 /* CFI begins to say something else of REG at NEXT. */

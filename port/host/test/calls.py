@@ -1507,6 +1507,20 @@ BY_TABLE = {
         tbb [pc, r0] => r13+8 * FP+0\n1: .byte (2f - 1b) / 2, (4f - 1b) / 2\n2: bl leaf => r13+8 [cfa-4] FP+0
         4: nop => r13+8 [cfa-4] FP+0\n3: pop {r4, pc} => r13+8 [cfa-4] FP+0""",
 }
+# A table of jumps without a bound leads to behind a return, where the CFI of the frame is left standing (clang 19 and
+# older on RISC-V): the function goes on without it.
+LEFT_STANDING = {
+    "riscv": """slli a0, a0, 2 => r2+0 r1+0 r8+0\nlla a1, 9f\nadd a0, a0, a1\nlw a0, 0(a0)\njr a0 => r2+0 r1+0 r8+0
+        1: addi sp, sp, -16 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0
+        .cfi_offset 1, -8\njal leaf => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp)\naddi sp, sp, 16\nret => r2+0 r1+0 r8+0
+        2: li a0, 4 => r2+0 r1+0 r8+0\nj g => r2+0 r1+0 r8+0\n.balign 4\n9: .word 1b, 2b\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nret""",
+    "x86_64": """mov 9f(,%rdi,8), %rax => r7+8 [cfa-8] r6+0\njmp *%rax => r7+8 [cfa-8] r6+0
+        1: sub $24, %rsp => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 24\ncall leaf => r7+32 [cfa-8] r6+0
+        add $24, %rsp => r7+32 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0\n2: mov $4, %eax => r7+8 [cfa-8] r6+0
+        jmp g => r7+8 [cfa-8] r6+0\n.pushsection .rodata\n9: .quad 1b, 2b\n.popsection\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\nret""",
+}
 # RISC-V: a word of the system's instructions that nobody knows may do anything, and perhaps leaves; CFI that is true
 # counts behind it. Those that wait, and those of caches and tables of pages, are known.
 UNKNOWN_WORD = {
@@ -1529,7 +1543,7 @@ UNKNOWN_WORD = {
 CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a register": BY_INDEX,
          "a jump to where nobody knows, in a frame": STRAYED,
          "a jump to where nobody knows, and a frame behind": STRAYED_AT_START,
-         "a jump by a table, in a frame": BY_TABLE,
+         "a jump by a table, in a frame": BY_TABLE, "a jump by a table to behind a return": LEFT_STANDING,
          "an end that functions share": SHARED, "an end for frames that differ": SHARED_BY_FP,
          "an end that never comes back": SHARED_FOR_EVER, "an end with CFI of its own": SHARED_WITH_CFI,
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
