@@ -183,3 +183,17 @@ bool call_before(struct image *image, uint64_t ra, struct call *call)
         return riscv_call(abi, bytes + 8, ra, call);
     return arm_call(bytes + 8, ra, call);
 }
+
+bool call_leads_to(struct image *image, uint64_t target)
+{
+    const unsigned unit = abi_registers(image->abi)->code_unit;
+    struct call call;
+    size_t i;
+    uint64_t at;
+
+    for (i = 0; i < image->num_code; i++)
+        for (at = unit; at <= image->code[i]->size; at += unit)
+            if (call_before(image, image->code[i]->addr + at, &call) && call.direct && call.target == target)
+                return true;
+    return false;
+}

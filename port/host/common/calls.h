@@ -15,4 +15,7 @@ struct call {
  * look like one on x86_64, s390x and ARM. */
 bool call_before(struct image *image, uint64_t ra, struct call *call);
 
+/* Whether a call of IMAGE may lead to link-time address TARGET, and says so itself. */
+bool call_leads_to(struct image *image, uint64_t target);
+
 #endif

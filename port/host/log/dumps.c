@@ -280,6 +280,7 @@ static void set_other(struct dumps *d, uint8_t reg, uint64_t value)
         d->exc_return = value;
     } else if (reg == FORMAT_XPSR) {
         d->xpsr = value;
+        d->has_xpsr = true;
     } else if (reg == FORMAT_CAUSE) {
         d->no_cause = value == 0;
     }
@@ -721,6 +722,14 @@ static const struct format_name *in_brackets(const struct scan *s, const struct 
     return second != NULL ? second : found;
 }
 
+/* Whether FOUND, which ends at END, is no register, but says what N is an address of: "ds:0x8000", as Simics prints. */
+static bool is_address_space(const struct scan *s, const struct format_name *found, size_t end,
+                             const struct number *n)
+{
+    return found != NULL && found->reg == FORMAT_OTHER && s->text[end] == ':' && n->at == end + 1 &&
+           scan_is_near_sp(s->d, n->value);
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -746,7 +755,7 @@ static size_t take_name(struct scan *s, size_t at, bool take)
         return behind;
     if (!take_value(s, behind_bracket(s, at, skip_remark(s, at, end)), &n))
         return end;
-    if (is_of_caller(s, at))
+    if (is_of_caller(s, at) || is_address_space(s, found, end, &n))
         return n.end;
     s->d->moved_index =
         s->d->moved_index || (spaced > 0 && strcmp(name, "x0") == 0 && abi_is_riscv(s->d->abi) && n.value != 0);
@@ -1098,8 +1107,8 @@ static bool is_count(const struct scan *s, const struct number *n, uint64_t valu
     return n->value == value || (!n->prefixed && decimal == value && end == s->text + n->end);
 }
 
-/* Where the distance from SP stands in "sp+10", "[sp + 0x10]", "sp[16]", "stack[4]"; 0: nowhere. *ARRAY: it is in
- * brackets of its own. */
+/* Where the distance from SP stands in "sp+10", "[sp + 0x10]", "sp[16]", "stack[4]", "stack_4"; 0: nowhere. *ARRAY: it
+ * is in brackets of its own, or behind a name. */
 static size_t find_index(const struct scan *s, bool *array)
 {
     static const char *const names[] = {"sp", "stack"};
@@ -1109,7 +1118,7 @@ static size_t find_index(const struct scan *s, bool *array)
     for (i = 0; i < sizeof names / sizeof names[0]; i++)
         for (p = strstr(s->text, names[i]); p != NULL; p = strstr(p + 1, names[i])) {
             at = scan_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
-            *array = s->text[at] == '[';
+            *array = s->text[at] == '[' || (s->text[at] == '_' && s->text[at + 1] >= '0' && s->text[at + 1] <= '9');
             if (*array || s->text[at] == '+')
                 return scan_spaces(s, at + 1);
         }
@@ -1355,15 +1364,16 @@ static unsigned with_short_address(const struct scan *s, struct number *list, un
     return num + 1;
 }
 
-/* Takes what loggers put in front of an address near SP and its ":" out of the NUM numbers at LIST: "type=0x80 ADDRESS:
- * WORD...". Returns how many are left. */
+/* Takes what loggers and debuggers put in front of an address near SP out of the NUM numbers at LIST, if ":" stands
+ * before the address or behind it: "type=0x80 ADDRESS: WORD...", "Stack[00001234]:ADDRESS WORD". Returns how many are
+ * left. */
 static unsigned without_front(const struct scan *s, struct number *list, unsigned num)
 {
     unsigned i = 0;
 
     while (i < num && !scan_is_near_sp(s->d, list[i].value))
         i++;
-    if (i == 0 || num - i < 2 || s->text[list[i].end] != ':')
+    if (i == 0 || num - i < 2 || (s->text[list[i].end] != ':' && s->text[list[i].at - 1] != ':'))
         return num;
     memmove(list, list + i, (num - i) * sizeof *list);
     return num - i;
@@ -1846,6 +1856,37 @@ static bool is_start(const struct scan *s, size_t at, size_t end)
     return true;
 }
 
+/* Reads how many bytes the number N at the end of a line is. Without 0x it may be decimal: as it is a multiple of a
+ * word's size. Returns false if it may be both. */
+static bool read_bytes(const struct scan *s, const struct number *n, uint64_t *bytes)
+{
+    char *end;
+    const uint64_t decimal = strtoull(s->text + n->at, &end, 10);
+    const bool may_be_decimal = !n->prefixed && end == s->text + n->end && decimal % s->d->word == 0;
+    const bool may_be_hex = n->value % s->d->word == 0;
+
+    *bytes = may_be_decimal ? decimal : n->value;
+    return may_be_decimal != may_be_hex || (may_be_hex && decimal == n->value);
+}
+
+/* "sp-16", "sp + 0x10" at AT, up to the end of the line: sets *ADDR. *KNOWN: whether it is clear how many bytes that
+ * is. */
+static bool is_from_sp(const struct scan *s, size_t at, uint64_t *addr, bool *known)
+{
+    struct number n;
+    uint64_t bytes = 0;
+    size_t sign;
+
+    at += strspn(s->text + at, " :=(");
+    sign = scan_spaces(s, at + 2);
+    if (strncmp(s->text + at, "sp", 2) != 0 || (s->text[sign] != '-' && s->text[sign] != '+') ||
+        !scan_hex(s, scan_spaces(s, sign + 1), &n) || s->text[n.end + strspn(s->text + n.end, " ):")] != '\0')
+        return false;
+    *known = read_bytes(s, &n, &bytes);
+    *addr = s->text[sign] == '-' ? s->d->dump.sp - bytes : s->d->dump.sp + bytes;
+    return true;
+}
+
 /* A heading ends at AT in the line. Sets *ADDR to where the words lie that follow: from SP on, or from an address
  * behind the heading on. Returns false if the heading has another address of the stack, which may be that of the first
  * word. */
@@ -1853,10 +1894,12 @@ static bool place_of_heading(const struct scan *s, size_t at, uint64_t *addr)
 {
     struct number list[MOST_NUMBERS];
     const unsigned num = scan_numbers(s, at, list, 8);
-    bool other = false;
+    bool other = false, known = false;
     unsigned i;
 
     *addr = s->d->dump.sp;
+    if (is_from_sp(s, at, addr, &known))
+        return known;
     if (num == 0 || num > 2)
         return true;
     for (i = 0; i < num; i++) {
@@ -2075,6 +2118,39 @@ static void replace_values(char *text)
     }
 }
 
+/* How other languages write hexadecimal numbers: Ada, Verilog, Lisp, Basic, Pascal (and Motorola's assemblers). */
+static const struct notation {
+    const char *before; /* the digits */
+    const char *put;    /* in its place, of the same size */
+    char behind;        /* the digits; '\0': nothing */
+    unsigned least;     /* digits */
+} notations[] = {{"16#", " 0x", '#', 1}, {"32'h", "  0x", '\0', 1}, {"64'h", "  0x", '\0', 1},
+                 {"#x", "0x", '\0', 1},  {"&h", "0x", '\0', 1},     {"$", " ", '\0', 8}};
+
+/* Writes the number at AT, which is of notation N, as C does. */
+static void replace_notation(char *text, char *at, const struct notation *n)
+{
+    const size_t size = strlen(n->before), digits = strspn(at + size, "0123456789abcdef");
+    char *const end = at + size + digits;
+
+    if (digits < n->least || (n->least > 1 && digits != 8 && digits != 16) || text_is_of_a_word(*end) ||
+        (n->behind != '\0' && *end != n->behind) || (at > text && text_is_of_a_word(at[-1])))
+        return;
+    memcpy(at, n->put, size);
+    if (n->behind != '\0')
+        *end = ' ';
+}
+
+static void replace_notations(char *text)
+{
+    size_t i;
+    char *at;
+
+    for (i = 0; i < sizeof notations / sizeof notations[0]; i++)
+        for (at = strstr(text, notations[i].before); at != NULL; at = strstr(at + 1, notations[i].before))
+            replace_notation(text, at, &notations[i]);
+}
+
 static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t size)
 {
     size_t i;
@@ -2088,6 +2164,7 @@ static bool begin_scan(struct scan *s, struct dumps *d, const char *text, size_t
         s->text[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 'a' - 'A') : text[i];
     replace_nil(s->text);
     replace_values(s->text);
+    replace_notations(s->text);
     s->decimal = has_decimal(s);
     return true;
 }
@@ -2163,6 +2240,16 @@ static bool has_bare_words(const struct scan *s)
     return num > 1 && scan_only_numbers(s, list[0].at, list, num);
 }
 
+/* Whether the line is nothing but one word, written as a whole. */
+static bool is_lone_word(const struct scan *s)
+{
+    struct number list[MOST_NUMBERS];
+    const unsigned num = scan_numbers(s, 0, list, 2 * s->d->word);
+
+    return num == 1 && list[0].digits == 2 * s->d->word && is_alone(s, list[0].at) &&
+           scan_only_numbers(s, list[0].at, list, num);
+}
+
 /* Whether numbers of one size stand side by side, as many as a dump of memory has in a line. */
 static bool has_memory(const struct scan *s)
 {
@@ -2198,14 +2285,17 @@ static bool has_string(const struct scan *s)
     return false;
 }
 
-/* Whether the line begins with an address near SP and ":", behind which something follows. */
+/* Whether the line has an address near SP, in front of other long numbers or behind ":", and behind it ":" and something,
+ * or another number as long as a word. */
 static bool is_row_near_sp(const struct scan *s)
 {
     struct number list[MOST_NUMBERS];
     const unsigned num = scan_numbers(s, 0, list, 8);
+    unsigned i = 0;
 
-    return num > 0 && scan_is_near_sp(s->d, list[0].value) && s->text[list[0].end] == ':' &&
-           list[0].end + 1 < s->size;
+    while (i < num && !((i == 0 || s->text[list[i].at - 1] == ':') && scan_is_near_sp(s->d, list[i].value)))
+        i++;
+    return i + 1 < num || (i < num && s->text[list[i].end] == ':' && list[i].end + 1 < s->size);
 }
 
 /* Whether addresses of the line are those that the image was linked to. */
@@ -2470,6 +2560,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         arrow = !s.words && (take_miscounted(&s) || take_arrow_line(&s));
         s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
+        d->singles += !s.took && is_lone_word(&s);
         d->rows += !s.took && has_memory(&s);
         d->strings += has_string(&s);
         d->near_rows += !s.took && is_row_near_sp(&s);
@@ -2548,8 +2639,10 @@ static void pop_exception(struct dumps *d)
             continue;
     if (!is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr))
         return;
-    dump->sp = at + 32 + (d->exc_return != 0 && (d->exc_return & 16) == 0 ? 72 : 0) +
-               ((load_number(psr, 4, d->big) >> 9 & 1) != 0 ? 4 : 0);
+    d->xpsr = load_number(psr, 4, d->big);
+    d->has_xpsr = true;
+    dump->sp =
+        at + 32 + (d->exc_return != 0 && (d->exc_return & 16) == 0 ? 72 : 0) + ((d->xpsr >> 9 & 1) != 0 ? 4 : 0);
     dump->has_sp = true;
 }
 
@@ -2563,6 +2656,7 @@ static void finish_arm(struct dumps *d)
         dump->sp += 4; /* the CPU pushed a word more, because SP was no multiple of 8 */
     if (d->abi == SFU_THUMB)
         pop_exception(d);
+    dump->jumped = d->abi == SFU_THUMB && d->has_xpsr && (d->xpsr >> 24 & 1) == 0;
     dump_set_fp(dump);
 }
 
@@ -2673,6 +2767,7 @@ bool dumps_finish(struct dumps *d)
     drop_lone_words(d);
     drop_contradictions(d);
     dump->abi = d->abi;
+    dump->counted = d->counted;
     dump->exact = true;
     if (!dump->has_pc && d->has_linked) {
         dump->pc = d->linked;

@@ -72,6 +72,7 @@ struct dumps {
     bool stack_said;         /* a text has said that the stack follows, */
     bool stack_lost;         /* and no SP was known: kept from dump to dump */
     unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
+    unsigned singles;        /* the same, of one word each */
     unsigned rows;           /* lines that look like memory, and were not taken */
     unsigned strings;        /* lines with a long hexadecimal number */
     unsigned near_rows;      /* lines that begin with an address near SP, and were not taken */
@@ -111,7 +112,7 @@ struct dumps {
     uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */
     bool has_base, has_slide, has_linked, has_moved;
     uint64_t exc_return, msp, xpsr;
-    bool has_msp;
+    bool has_msp, has_xpsr;
     bool pc_twice, mixed; /* a second PC has come before SP; and then a second SP: two CPUs print at once */
     bool top_sp;          /* SP is where the words that were printed begin */
     bool hex_index,

@@ -29,11 +29,13 @@ static bool is_hex(char c)
 /* Whether the whole piece is a hexadecimal number. */
 static bool is_number(struct piece w)
 {
+    enum { LEAST = 8 };
     const size_t from = w.size > 2 && w.p[0] == '0' && (w.p[1] == 'x' || w.p[1] == 'X') ? 2 : 0;
     size_t i;
 
     for (i = from; i < w.size && is_hex(w.p[i]);)
         i++;
+    i += i >= LEAST && i + 1 == w.size && (w.p[i] == 'h' || w.p[i] == 'H'); /* "42000004h" */
     return i == w.size && i > from;
 }
 
@@ -376,23 +378,24 @@ static size_t split_cells(const char *text, size_t size, char separator, struct 
     return num;
 }
 
-/* Whether the line names the columns of a table with registers. */
+/* Whether the line names the columns of a table with registers: the PC and others, or nothing but registers. */
 static bool is_heading(const char *text, size_t size, char separator, const struct lines_names *names)
 {
     struct piece cells[LINES_CELLS];
     const size_t num = split_cells(text, size, separator, cells);
     const struct format_name *found;
-    size_t i, known = 0;
+    size_t i, known = 0, filled = 0;
     bool pc = false;
 
     for (i = 0; i < num; i++) {
         if (cells[i].size >= 8 && is_number(cells[i]))
             return false;
+        filled += cells[i].size > 0;
         found = register_of(names, cells[i]);
         known += found != NULL;
         pc = pc || (found != NULL && (found->reg == REGISTER_PC || found->reg == FORMAT_EPC));
     }
-    return pc && known > 1;
+    return (pc || known == filled) && known > 1;
 }
 
 /* Whether W is one of the words in LIST, which ends with NULL. */

@@ -100,6 +100,8 @@ struct log_dump {
     struct log_word *words; /* by address, after log_dump_sort */
     size_t num_words;
     size_t missing; /* words that end counted, but no line had */
+    bool counted;   /* words have no addresses in the log: those before them say where they lie */
+    bool jumped;    /* a jump has led to the PC, where nothing has run */
 };
 
 enum log_dump_event { DUMP_MORE, DUMP_CUT, DUMP_DONE, DUMP_BAD };

@@ -107,7 +107,7 @@ bool scan_are_words(const struct number *list, unsigned num)
 
 bool scan_is_blank(const struct scan *s, size_t from, size_t to)
 {
-    static const char *const words[] = {"data", "value", "word", "content"};
+    static const char *const words[] = {"data", "value", "val", "word", "content"};
     size_t end, i;
 
     for (; from<to; from = end> from ? end : from + 1) {

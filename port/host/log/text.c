@@ -167,23 +167,30 @@ static void clear_backticks(char *line, size_t size)
     }
 }
 
-/* The character that "&lt;" and the like stand for, as pages write it, at P; *WIDTH: of how many. 0: none does. */
+/* The character that "&lt;" and the like stand for, as pages write it, at P, or that a sign of Unicode looks like: a
+ * vertical line of a frame, a space that does not break, the mark at the beginning of a file, a wide colon. *WIDTH: of
+ * how many bytes. 0: none does. */
 static char entity_at(const char *p, const char *end, size_t *width)
 {
-    static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;", "&nbsp;"};
-    static const char characters[] = "<>&\"' ";
+    static const struct {
+        const char *text;
+        char character;
+    } known[] = {{"&lt;", '<'},         {"&gt;", '>'},         {"&amp;", '&'},        {"&quot;", '"'},
+                 {"&#39;", '\''},       {"&nbsp;", ' '},       {"\342\224\202", '|'}, {"\342\224\203", '|'},
+                 {"\342\224\206", '|'}, {"\342\224\212", '|'}, {"\342\225\221", '|'}, {"\302\240", ' '},
+                 {"\357\273\277", ' '}, {"\357\274\232", ':'}};
     struct text t = {p, end};
     size_t i;
 
-    for (i = 0; *p == '&' && i < sizeof names / sizeof names[0]; i++)
-        if (text_take(&t, names[i])) {
-            *width = strlen(names[i]);
-            return characters[i];
+    for (i = 0; !text_is_of_a_word(*p) && i < sizeof known / sizeof known[0]; i++)
+        if (text_take(&t, known[i].text)) {
+            *width = strlen(known[i].text);
+            return known[i].character;
         }
     return '\0';
 }
 
-/* Puts characters for the entities of HTML. Returns the size. */
+/* Puts characters for the entities of HTML and for such signs. Returns the size. */
 static size_t replace_entities(char *line, size_t size)
 {
     size_t from, to = 0, width;

@@ -33,6 +33,16 @@ struct search {
     bool proven;
 };
 
+bool images_is_return(const struct trace_images *images, uint64_t addr)
+{
+    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
+    struct call call;
+
+    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
+           call_before(&image->image, addr - image->slide, &call) &&
+           (!call.direct || images_at(images, call.target + image->slide) != NULL);
+}
+
 /* How many different words are return addresses if the image is SLIDE above its addresses. */
 static unsigned count_returns(const struct search *s, uint64_t slide)
 {

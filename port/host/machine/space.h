@@ -46,6 +46,8 @@ struct trace_space {
     bool sizes;                /* print the bytes of stack of each frame */
     bool machine;              /* there may be a user mode */
     bool halted;               /* a Cortex-M may have stopped in the handler of a fault */
+    bool unplaced;             /* words of the stack have no addresses in the log: they may be others */
+    bool jumped;               /* a jump has led to the PC, where nothing has run */
     bool *in_user;             /* set while the walk is in it: its addresses may be others; or NULL */
     struct trace_frames *seen; /* gets each frame that walk_print prints; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
@@ -53,7 +55,8 @@ struct trace_space {
     enum saved saved;
     uint64_t saved_at;
     const struct sfu_target *target;
-    uint64_t last_ra;  /* that the walk has read, as it was */
+    uint64_t last_ra;  /* that the walk has read, as it was, */
+    bool ra_on_stack;  /* in a word of the stack */
     bool lacks_psp;    /* the walk has ended where the process stack pointer had to be known */
     bool in_exception; /* the walk has come to the frame of an exception of a Cortex-M */
 };
@@ -109,6 +112,9 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc);
 
 /* Which check of the compiler has failed if it calls FUNCTION then, or NULL. */
 const char *failure_reason(const char *function);
+
+/* Whether ADDR, without the bit of Thumb code, lies behind a call in the code of an image, and the call leads to code. */
+bool images_is_return(const struct trace_images *images, uint64_t addr);
 
 /* Finds how far the first image is above its addresses if nobody has GIVEN that (0) and the PC of SPACE is in no image:
  * by words of SPACE. Places it, or says what the user may do. */

@@ -649,7 +649,7 @@ def fill(s, lines):
             words, each = s.words(4 if row[1] else None), int(row[4])
             for at in range(0, len(words) - each + 1, each):
                 addr = words[at][0]
-                row_words = [row[3].format(w=word, wh=word >> 32, wl=word & 0xffffffff,
+                row_words = [row[3].format(w=word, wh=word >> 32, wl=word & 0xffffffff, bar="|",
                                            p="0x%x" % word if word else "(nil)")
                              for _, word in words[at:at + each]]
                 yield " ".join([row[2].format(a=addr, k=addr & 0xffff, o=addr - s.sp, ah=addr >> 32, bar="|",

@@ -5,7 +5,6 @@
  * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
-#include "common/calls.h"
 #include "log/dumps.h"
 #include "log/foreign.h"
 #include "log/front.h"
@@ -331,6 +330,8 @@ static void unwind_dump(struct filter *f)
     space.halted = !d->known[0]; /* a dump has r0 if it begins with what was interrupted, and has been pushed */
     space.read = log_dump_read;
     space.ctx = d;
+    space.unplaced = d->counted;
+    space.jumped = d->jumped;
     if (d->pac != 0)
         space.pac_mask = d->pac;
     fill_registers(d, &space);
@@ -410,16 +411,9 @@ static uint64_t dump_slide(const struct filter *f)
                                            : f->options->slide;
 }
 
-/* Whether ADDR lies behind a call in the code of an image, and the call leads to code. */
 static bool is_return_address(const struct filter *f, uint64_t addr)
 {
-    const struct trace_images *images = &f->options->images;
-    struct trace_image *image = addr > 0 ? images_at(images, addr - 1) : NULL;
-    struct call call;
-
-    return image != NULL && image->image.abi != 0 && !image_is_object(image) &&
-           call_before(&image->image, addr - image->slide, &call) &&
-           (!call.direct || images_at(images, call.target + image->slide) != NULL);
+    return images_is_return(&f->options->images, addr);
 }
 
 /* Why the instruction at the PC traps, if it does. Nothing is said behind a call: the PC may be a return address, and
@@ -556,13 +550,13 @@ static void say_lacking(struct filter *f)
                  "        no trace: the numbers of the array at SP (0x%" PRIx64
                  ") are not as long as words: print words of %u digits",
                  d->dump.sp, 2 * d->word);
-    else if (d->dump.num_words == 0 && d->bare > 1)
+    else if (d->dump.num_words == 0 && (d->bare > 1 || d->singles > 3))
         say_unplaced(f, "the log does not say where its words of memory lie");
     else if (d->dump.num_words == 0 && d->symbol_rows > 1)
         say_unplaced(f, "words of memory stand behind symbols in the log, not behind their addresses");
     else if (d->dump.num_words == 0 && d->near_rows + d->num_shorts > 1)
         out_line(&f->out,
-                 "        no trace: lines of the log begin with addresses near SP (0x%" PRIx64
+                 "        no trace: lines of the log have addresses near SP (0x%" PRIx64
                  "), but what follows is in no form that is known: print words of %u digits",
                  d->dump.sp, 2 * d->word);
     else if (d->dump.num_words == 0)

@@ -45,4 +45,7 @@ bool out_exception_return(const struct trace_out *out, const struct trace_images
  * entered, if there are any: link-time addresses of IMAGE. */
 void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint64_t ra, uint64_t pc);
 
+/* Whether the call before RA leads to a function that cannot be the one at PC, nor have left by a tail call. */
+bool tail_cannot_lead(struct trace_image *image, uint64_t ra, uint64_t pc);
+
 #endif

@@ -177,24 +177,46 @@ static bool is_part(const struct symbol *a, const struct symbol *b)
     return strncmp(b->name, a->name, size) == 0 && strncmp(b->name + size, ".cold", 5) == 0;
 }
 
+/* Finds who may have left between the call before RA, which is of *CALLED, and the function at PC. Returns false if the
+ * call is of that function, or of one that is not known. */
+static bool find_path(struct trace_image *image, uint64_t ra, uint64_t pc, struct path *path,
+                      const struct symbol **called)
+{
+    const struct symbol *entered = function_at(image, pc);
+    struct call call;
+
+    if (entered == NULL || !call_before(&image->image, ra, &call) || !call.direct)
+        return false;
+    *called = function_at(image, call.target);
+    if (*called == NULL || (*called)->addr != call.target || (*called)->addr == entered->addr ||
+        is_part(*called, entered))
+        return false;
+    memset(path, 0, sizeof *path);
+    path->image = image;
+    path->all = true;
+    path->to = entered->addr;
+    path->list[0] = (*called)->addr;
+    follow_path(path, 1);
+    return true;
+}
+
+bool tail_cannot_lead(struct trace_image *image, uint64_t ra, uint64_t pc)
+{
+    const struct symbol *called;
+    struct path path;
+
+    return find_path(image, ra, pc, &path, &called) && path.stays;
+}
+
 void out_tail_calls(const struct trace_out *out, struct trace_image *image, uint64_t ra, uint64_t pc)
 {
-    const struct symbol *entered = function_at(image, pc), *called;
-    struct path path = {.image = image, .all = true};
-    struct call call;
+    const struct symbol *called;
+    struct path path;
     char text[1024] = "";
     size_t used = 0;
     unsigned i;
 
-    if (entered == NULL || !call_before(&image->image, ra, &call) || !call.direct)
-        return;
-    called = function_at(image, call.target);
-    if (called == NULL || called->addr != call.target || called->addr == entered->addr || is_part(called, entered))
-        return;
-    path.to = entered->addr;
-    path.list[0] = called->addr;
-    follow_path(&path, 1);
-    if (path.stays)
+    if (!find_path(image, ra, pc, &path, &called) || path.stays)
         return;
     if (!path.all || path.ways != 1) {
         out_line(out, "    [tail call: %.200s, ...]", called->name);

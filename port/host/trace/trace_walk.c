@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's walk of a stopped thread, and how its frames are printed. */
+#include "common/calls.h"
 #include "tables/cfi.h"
 #include "trace.h"
 
@@ -50,8 +51,8 @@ static bool note_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uin
     struct trace_space *space = ctx;
 
     (void)frame;
-    (void)slot;
     space->last_ra = *ra;
+    space->ra_on_stack = slot != 0;
     return false;
 }
 
@@ -64,6 +65,7 @@ struct trace_walk {
     struct sfu_walk walk;
     const char *how; /* the frame was found */
     bool user;       /* the frame is a user program's */
+    bool jumped; /* a jump has led to the first frame's PC, in a function whose rows say nothing of who jumped */
 };
 
 void trace_space_init(struct trace_space *space, struct trace_options *options, uint8_t abi)
@@ -88,6 +90,17 @@ static void set_mode(struct trace_walk *w)
     w->user = image != NULL ? image->user : w->user && w->walk.frame.depth > 0;
     if (w->space->in_user != NULL)
         *w->space->in_user = w->user;
+}
+
+/* Whether a jump has led into a function, behind its start: a row there holds for who has come through the code in front
+ * of it. */
+static bool is_jumped_into(const struct trace_space *space, uint64_t pc)
+{
+    struct trace_image *image = images_at(space->images, pc);
+    struct function_name found;
+
+    return space->jumped && image != NULL &&
+           !(images_name(space->images, image, pc - image->slide, &found) && found.offset == 0);
 }
 
 static void start(struct trace_walk *w, uint8_t pc_kind)
@@ -119,6 +132,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     w->target.frame_pointers = space->frame_pointers;
     sfu_walk_start(&w->walk, &w->target, &top);
     w->how = "first";
+    w->jumped = is_jumped_into(space, top.pc);
     set_mode(w);
     w->space->saved = SAVED_NOWHERE;
     w->space->target = &w->target;
@@ -255,7 +269,7 @@ static void add_tables(struct trace_walk *w)
 {
     struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
 
-    if (image == NULL) {
+    if (image == NULL || (w->jumped && w->walk.frame.depth == 0)) {
         add_for_wild(w);
         return;
     }
@@ -355,6 +369,7 @@ static int step_walk(struct trace_walk *w)
     add_tables(w);
     how = name_of_row(w);
     found = sfu_find_frame(&w->target, &from, &row) == SFU_OK && row.kind == SFU_ROW_RULES;
+    w->space->ra_on_stack = false;
     code = sfu_walk_step(&w->walk);
     restore_text(w);
     if (code != SFU_OK)
@@ -408,7 +423,10 @@ static void print_frame(const struct trace_walk *w)
         out_line(w->out, "        no code"); /* what lies where the caller's address should: nobody has called it */
     else if (!out_exception_return(w->out, w->space->images, f->regs.pc))
         out_place(w->out, w->space->images, lookup);
-    reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
+    if (w->space->jumped && f->depth == 0 && image != NULL)
+        reason = "a jump to an even address has led here, as xPSR says, whose bit T is 0: nothing has run here";
+    else
+        reason = image != NULL && f->regs.pc_kind == SFU_PC_EXACT ? trap_reason(w->space, f->regs.pc) : NULL;
     if (reason == NULL)
         reason = failure_reason(found.name);
     if (reason != NULL)
@@ -461,11 +479,44 @@ static bool is_return_to_null(const struct trace_walk *w)
     return w->walk.frame.regs.pc_kind == SFU_PC_RETURN && w->walk.frame.regs.pc == 0;
 }
 
+/* Whether a word of the stack that has no address in the log has given the frame's PC, and cannot be the return address
+ * of the function at CALLEE: no call of that ends there; or it is 0, as in the outermost frame, and the function is
+ * called. */
+static bool is_misplaced(const struct trace_walk *w, uint64_t callee)
+{
+    const struct trace_images *images = w->space->images;
+    const struct sfu_frame *f = &w->walk.frame;
+    const uint64_t lookup = images_before(images, f->regs.pc);
+    struct trace_image *image = images_at(images, callee);
+    struct function_name found;
+
+    if (!w->space->unplaced || !w->space->ra_on_stack || f->guess != SFU_GUESS_NONE ||
+        f->regs.pc_kind != SFU_PC_RETURN || cortexm_is_return(w->space->abi, f->regs.pc))
+        return false;
+    if (f->regs.pc == 0)
+        return image != NULL && images_name(images, image, callee - image->slide, &found) &&
+               call_leads_to(&image->image, callee - image->slide - found.offset);
+    return !images_is_return(images, f->regs.pc) ||
+           (image != NULL && images_at(images, lookup) == image &&
+            tail_cannot_lead(image, f->regs.pc - image->slide, callee - image->slide));
+}
+
+static void say_misplaced(const struct trace_out *out, uint64_t ra)
+{
+    out_line(
+        out,
+        "trace ends: 0x%" PRIx64 " stands where the return address should be, and no call of this function "
+        "returns there: the words without addresses do not begin at SP, or some are missing: print the address "
+        "of each",
+        ra);
+}
+
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
     const char *how = "";
     bool was_user = false;
+    uint64_t pc;
     int code;
 
     if (!has_start(space))
@@ -476,7 +527,12 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
             out_line(out, "    user mode:");
         was_user = w.user;
         note_seen(space->seen, &w.walk.frame);
+        pc = sfu_lookup_pc(&w.walk.frame.regs);
         code = print_and_step(&w);
+        if (code == SFU_OK && is_misplaced(&w, pc)) {
+            say_misplaced(out, w.walk.frame.regs.pc);
+            return true;
+        }
         if (code == SFU_OK && is_return_to_null(&w)) {
             code = SFU_END;
             how = ", the return address is 0";
