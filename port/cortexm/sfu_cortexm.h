@@ -183,11 +183,13 @@ struct sfu_cortexm_order {
  * builds without an FPU, CM4F is one with it, of each CPU. Zephyr: SAVED is &thread->callee_saved; MODE: how many bytes
  * arch.mode_exc_return lies above it. */
 #define SFU_TASK_FREERTOS_CM0          SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
+#define SFU_TASK_FREERTOS_11_1_CM0     SFU_CORTEXM_ORDER(1, 5, 0, 9, 9)
 #define SFU_TASK_FREERTOS_CM3          SFU_TASK_FREERTOS_CM0
 #define SFU_TASK_FREERTOS_CM4F         SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
 #define SFU_TASK_FREERTOS_CM7          SFU_TASK_FREERTOS_CM4F
 #define SFU_TASK_FREERTOS_CM33_NTZ     SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
 #define SFU_TASK_FREERTOS_CM33         SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
+#define SFU_TASK_FREERTOS_CM0_MPU      SFU_CORTEXM_COPIED(0, 4, 18, 16)
 #define SFU_TASK_FREERTOS_CM3_MPU      SFU_CORTEXM_COPIED(1, 5, 9, 10)
 #define SFU_TASK_FREERTOS_CM4_MPU      SFU_TASK_FREERTOS_CM3_MPU
 #define SFU_TASK_FREERTOS_CM33_NTZ_MPU SFU_CORTEXM_COPIED(0, 4, 19, 16)

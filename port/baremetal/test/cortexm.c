@@ -734,6 +734,8 @@ static const struct {
     const char *saves; /* or NULL: into a control block that has them in its middle */
 } systems[] = {
     {"cm3", SFU_TASK_FREERTOS_CM3, "a"},
+    {"cm0-11.1", SFU_TASK_FREERTOS_11_1_CM0, "ae"},
+    {"cm0-mpu", SFU_TASK_FREERTOS_CM0_MPU, "beopfa"},
     {"cm4f", SFU_TASK_FREERTOS_CM4F, "sea"},
     {"cm33", SFU_TASK_FREERTOS_CM33_NTZ, "saeo"},
     {"cm33-secure", SFU_TASK_FREERTOS_CM33, "saeoo"},
