@@ -65,9 +65,9 @@ def nested(board):
             "pend_irq0~!"]
 
 # Orders of what context switches save; those that do not save EXC_RETURN, or are not for an FPU.
-SYSTEMS = ("cm3", "cm0-11.1", "cm0-mpu", "cm4f", "cm33", "cm33-secure", "cm4-mpu", "cm33-mpu", "cm33-secure-mpu", "riot-m0", "riot",
-           "threadx-m0", "threadx", "rtthread", "rtthread-m4f", "rtthread-m33", "nuttx", "nuttx-m4f", "zephyr",
-           "zephyr-fpu", "+zephyr", "+zephyr-fpu")
+SYSTEMS = ("cm3", "cm0-11.1", "cm0-mpu", "cm4f", "cm33", "cm33-secure", "cm4-mpu", "cm33-mpu",
+           "cm33-secure-mpu", "riot-m0", "riot", "threadx-m0", "threadx", "rtthread", "rtthread-m4f",
+           "rtthread-m33", "nuttx", "nuttx-m4f", "zephyr", "zephyr-fpu", "+zephyr", "+zephyr-fpu")
 NO_FPU = ("cm3", "cm0-11.1", "cm0-mpu", "riot-m0", "threadx-m0", "rtthread", "nuttx", "zephyr", "+zephyr")
 # A line of objdump that calls: its address, its bytes.
 CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"

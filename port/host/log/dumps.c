@@ -2285,8 +2285,8 @@ static bool has_string(const struct scan *s)
     return false;
 }
 
-/* Whether the line has an address near SP, in front of other long numbers or behind ":", and behind it ":" and something,
- * or another number as long as a word. */
+/* Whether the line has an address near SP, in front of other long numbers or behind ":", and behind it ":" and
+ * something, or another number as long as a word. */
 static bool is_row_near_sp(const struct scan *s)
 {
     struct number list[MOST_NUMBERS];

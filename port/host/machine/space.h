@@ -113,7 +113,8 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc);
 /* Which check of the compiler has failed if it calls FUNCTION then, or NULL. */
 const char *failure_reason(const char *function);
 
-/* Whether ADDR, without the bit of Thumb code, lies behind a call in the code of an image, and the call leads to code. */
+/* Whether ADDR, without the bit of Thumb code, lies behind a call in the code of an image, and the call leads to
+ * code. */
 bool images_is_return(const struct trace_images *images, uint64_t addr);
 
 /* Finds how far the first image is above its addresses if nobody has GIVEN that (0) and the PC of SPACE is in no image:

@@ -92,8 +92,8 @@ static void set_mode(struct trace_walk *w)
         *w->space->in_user = w->user;
 }
 
-/* Whether a jump has led into a function, behind its start: a row there holds for who has come through the code in front
- * of it. */
+/* Whether a jump has led into a function, behind its start: a row there holds for who has come through the code in
+ * front of it. */
 static bool is_jumped_into(const struct trace_space *space, uint64_t pc)
 {
     struct trace_image *image = images_at(space->images, pc);
