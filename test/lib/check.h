@@ -66,11 +66,4 @@ void check_memory(const void *a, const void *b, size_t size, const char *what, c
 #define assert_string_equal(a, b)       check_string(a, b, #a " == " #b, __FILE__, __LINE__)
 #define assert_memory_equal(a, b, size) check_memory(a, b, size, #a " == " #b, __FILE__, __LINE__)
 
-/* The names of cmocka, which this has replaced: for tests that are not written in the other way yet. */
-#define CMUnitTest                                      check_test
-#define cmocka_unit_test                                CHECK
-#define cmocka_unit_test_setup                          CHECK_SETUP
-#define cmocka_run_group_tests(tests, a, b)             check_run(NULL, tests)
-#define cmocka_run_group_tests_name(group, tests, a, b) check_run(NULL, tests)
-
 #endif

@@ -279,21 +279,21 @@ static void test_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_basic, setup),
-        cmocka_unit_test_setup(test_padding, setup),
-        cmocka_unit_test_setup(test_fpu, setup),
-        cmocka_unit_test_setup(test_callees, setup),
-        cmocka_unit_test_setup(test_odd_pc, setup),
-        cmocka_unit_test_setup(test_outside, setup),
-        cmocka_unit_test_setup(test_addresses, setup),
-        cmocka_unit_test_setup(test_bits, setup),
-        cmocka_unit_test_setup(test_names, setup),
-        cmocka_unit_test_setup(test_registers, setup),
-        cmocka_unit_test_setup(test_no_reasons, setup),
-        cmocka_unit_test_setup(test_limit, setup),
-        cmocka_unit_test_setup(test_external_memory, setup),
+    const struct check_test tests[] = {
+        CHECK_SETUP(test_basic, setup),
+        CHECK_SETUP(test_padding, setup),
+        CHECK_SETUP(test_fpu, setup),
+        CHECK_SETUP(test_callees, setup),
+        CHECK_SETUP(test_odd_pc, setup),
+        CHECK_SETUP(test_outside, setup),
+        CHECK_SETUP(test_addresses, setup),
+        CHECK_SETUP(test_bits, setup),
+        CHECK_SETUP(test_names, setup),
+        CHECK_SETUP(test_registers, setup),
+        CHECK_SETUP(test_no_reasons, setup),
+        CHECK_SETUP(test_limit, setup),
+        CHECK_SETUP(test_external_memory, setup),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, tests);
 }

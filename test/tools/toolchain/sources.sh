@@ -8,7 +8,6 @@
 #   $SRC/lua5.4/src/*.c
 #   $SRC/zlib/*.c
 #   $SRC/sqlite3/sqlite3.c sqlite3.h      the amalgamation, made from the source package by its own tools
-#   $SRC/cmocka/src/cmocka.c
 #
 # or, with the argument "kernels", freestanding programs:
 #
@@ -55,7 +54,7 @@ layout=2
 suite=bookworm
 group=${1:-src}
 case $group in
-src) packages='lua5.4 zlib sqlite3 cmocka' ;;
+src) packages='lua5.4 zlib sqlite3' ;;
 kernels) packages='u-boot qemu' ;;
 firmware) packages='arm-trusted-firmware' ;;
 supervisor) packages='opensbi' suite=trixie ;;
