@@ -188,12 +188,11 @@ static bool mask(uint32_t word, struct code_fact *fact)
     return true;
 }
 
-static void by_register(uint32_t word, struct code_fact *fact)
+/* mov, cmp. Returns whether it is one. */
+static bool moves(uint32_t word, struct code_fact *fact)
 {
-    uint8_t rm = (uint8_t)field(word, 16, 5);
+    const uint8_t rm = (uint8_t)field(word, 16, 5);
 
-    if (mask(word, fact))
-        return;
     if ((word & 0xffe0ffe0) == 0xaa0003e0 && rd(word) != SP && rm != SP) /* mov, an orr with 31 */
         code_add(fact, CODE_SET, rd(word), 0, rm, 0);
     else if ((word & 0x7fe0ffe0) == 0x2a0003e0 && rm == SP && rd(word) != SP)
@@ -202,24 +201,51 @@ static void by_register(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_INDEX, rd(word), 0, rm, UINT32_MAX);
     else if ((word & 0x7fe0fc1f) == 0x6b00001f && rn(word) != SP && rm != SP) /* cmp */
         code_add(fact, CODE_BOUND, rn(word), rm, 0, 0);
-    else if ((word & 0xbfe0fc00) == 0x8b206000 && rm != SP) /* add, sub of 64 bits, extended: 31 is SP */
+    else
+        return false;
+    return true;
+}
+
+/* add and sub of 64 bits, whose sum is followed. Returns whether it is one. */
+static bool adds(uint32_t word, struct code_fact *fact)
+{
+    const uint8_t rm = (uint8_t)field(word, 16, 5);
+    const bool none_is_sp = rd(word) != SP && rn(word) != SP && rm != SP;
+
+    if ((word & 0xbfe0fc00) == 0x8b206000 && rm != SP) /* extended: 31 is SP */
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
-    else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
+    else if ((word & 0xbfe0fc00) == 0x8b000000 && none_is_sp)
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
-    else if ((word & 0xffe00000) == 0x8b200000 && rd(word) != SP && rn(word) != SP && rm != SP)
+    else if ((word & 0xffe00000) == 0x8b200000 && none_is_sp)
         code_scaled(fact, rd(word), rn(word), rm,
                     extended(field(word, 13, 3)) | field(word, 10, 2) * CODE_ENTRY_SHIFT);
-    else if ((word & 0xffe00000) == 0x8b000000 && field(word, 10, 6) < 4 && rd(word) != SP && rn(word) != SP &&
-             rm != SP)
+    else if ((word & 0xffe00000) == 0x8b000000 && field(word, 10, 6) < 4 && none_is_sp)
         code_scaled(fact, rd(word), rn(word), rm, field(word, 10, 2) * CODE_ENTRY_SHIFT);
-    else if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
-        code_forget(fact, rd(word));
-    else if ((word & 0xfffffbe0) == 0xdac103e0 && rn(word) == SP) /* pacia, pacib xN, sp */
+    else
+        return false;
+    return true;
+}
+
+/* Signs an address, or takes its signature away. Returns whether it does. */
+static bool signs(uint32_t word, struct code_fact *fact)
+{
+    if ((word & 0xfffffbe0) == 0xdac103e0 && rn(word) == SP) /* pacia, pacib xN, sp */
         code_add(fact, CODE_SIGN, rd(word), 0, 0, 0);
     else if ((word & 0xfffffbe0) == 0xdac113e0 && rn(word) == SP) /* autia, autib xN, sp */
         code_add(fact, CODE_AUTH, rd(word), 0, 0, 0);
     else if ((word & 0xffff0000) == 0xdac10000) /* with another signature, or without: the same address */
         forget(fact, rd(word));
+    else
+        return false;
+    return true;
+}
+
+static void by_register(uint32_t word, struct code_fact *fact)
+{
+    if (mask(word, fact) || moves(word, fact) || adds(word, fact) || signs(word, fact))
+        return;
+    if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
+        code_forget(fact, rd(word));
     else if ((word & 0x1fe0fc00) == 0x1a000000 || (word & 0x1fe00000) == 0x1a800000 || field(word, 24, 1) == 1 ||
              field(word, 28, 1) == 0 ||
              (word & 0x1fe00000) == 0x1ac00000) /* adc, csel; adds; logic; of one, of two */
@@ -514,47 +540,67 @@ static void changed_in_memory(uint32_t word, struct code_fact *fact)
         code_forget(fact, rn(word));
 }
 
+/* The access of one register, or of a vector: LOADS or stores 1 << SHIFT bytes; WHOLE, a register of 64 bits. */
+struct single {
+    unsigned size, shift;
+    bool is_vector, loads, whole, is_signed;
+};
+
+/* At the offset that a register has: maybe in a table. */
+static void single_indexed(uint32_t word, struct code_fact *fact, const struct single *s)
+{
+    const uint8_t index = (uint8_t)field(word, 16, 5);
+    const bool is_number = s->size == 0 || field(word, 12, 1) != 0;
+
+    if (s->loads && !s->is_vector && rd(word) != SP && rn(word) != SP && index != SP)
+        code_table(fact, rd(word), 1u << s->size | (s->is_signed ? CODE_ENTRY_SIGNED : 0), rn(word),
+                   is_number ? rn(word) : index, is_number ? index : (uint8_t)CODE_NONE, 0);
+    else if (s->loads && s->whole && rd(word) != SP && index != SP && !is_number)
+        access_at_sum(fact, word, true, rd(word), index, 3);
+    else if (s->loads && !s->is_vector)
+        replace(fact, rd(word));
+    else if (!s->loads)
+        access_at_sum(fact, word, false, s->whole ? rd(word) : (uint8_t)CODE_NONE,
+                      index == SP ? (uint8_t)CODE_ZERO : index, s->shift);
+}
+
+/* At the address in a register, plus K: an offset, or what the register moves by before or behind (MODE). */
+static void single_at(uint32_t word, struct code_fact *fact, const struct single *s, unsigned mode, int64_t k)
+{
+    const bool is_part = s->loads && !s->is_vector && !s->whole;
+
+    if (is_part && !s->is_signed && rd(word) != SP && mode == 0)
+        code_add(fact, CODE_FETCH, rd(word), (uint8_t)(1u << s->size), rn(word), k);
+    else if (is_part)
+        replace(fact, rd(word));
+    else
+        access(fact, word, s->loads, s->whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k,
+               (uint8_t)(1u << s->shift));
+    update(fact, word, mode, k, s->loads && !s->is_vector && rd(word) == rn(word));
+}
+
 /* One register: at an unsigned offset, an offset of 9 bits, a register, or changed in memory. */
 static void single(uint32_t word, struct code_fact *fact)
 {
-    unsigned size = word >> 30, opc = field(word, 22, 2), mode = field(word, 10, 2);
-    bool is_vector = word & 1u << 26, scaled = word & 1u << 24, other = !scaled && word & 1u << 21;
-    unsigned shift = is_vector && opc & 2 ? 4 : size;
-    bool loads = is_vector ? opc & 1 : opc != 0;
-    bool whole = size == 3 && opc < 2 && !is_vector;
-    int64_t k = scaled ? (int64_t)field(word, 10, 12) << shift : offset_of(word, 12, 9);
+    const unsigned size = word >> 30, opc = field(word, 22, 2), mode = field(word, 10, 2);
+    const bool is_vector = word & 1u << 26, scaled = word & 1u << 24, other = !scaled && word & 1u << 21;
+    const struct single s = {size,
+                             is_vector && opc & 2 ? 4 : size,
+                             is_vector,
+                             is_vector ? opc & 1 : opc != 0,
+                             size == 3 && opc < 2 && !is_vector,
+                             (opc & 2) != 0};
 
     if (!is_vector && size == 3 && opc == 2 && (!other || mode == 2)) /* prfm */
         return;
-    if (other && mode == 2) { /* at a register's offset: maybe in a table */
-        const uint8_t index = (uint8_t)field(word, 16, 5);
-        const bool is_number = size == 0 || field(word, 12, 1) != 0;
-
-        if (loads && !is_vector && rd(word) != SP && rn(word) != SP && index != SP)
-            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word),
-                       is_number ? rn(word) : index, is_number ? index : (uint8_t)CODE_NONE, 0);
-        else if (loads && whole && rd(word) != SP && index != SP && !is_number)
-            access_at_sum(fact, word, true, rd(word), index, 3);
-        else if (loads && !is_vector)
-            replace(fact, rd(word));
-        else if (!loads)
-            access_at_sum(fact, word, false, whole ? rd(word) : (uint8_t)CODE_NONE,
-                          index == SP ? (uint8_t)CODE_ZERO : index, shift);
-        return;
-    }
-    if (other) {
+    if (other && mode == 2)
+        single_indexed(word, fact, &s);
+    else if (other)
         changed_in_memory(word, fact);
-        return;
-    }
-    if (scaled)
-        mode = 0;
-    if (loads && !is_vector && !whole && !(opc & 2) && rd(word) != SP && mode == 0)
-        code_add(fact, CODE_FETCH, rd(word), (uint8_t)(1u << size), rn(word), k);
-    else if (loads && !is_vector && !whole)
-        replace(fact, rd(word));
+    else if (scaled)
+        single_at(word, fact, &s, 0, (int64_t)field(word, 10, 12) << s.shift);
     else
-        access(fact, word, loads, whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k, (uint8_t)(1u << shift));
-    update(fact, word, mode, k, loads && !is_vector && rd(word) == rn(word));
+        single_at(word, fact, &s, mode, offset_of(word, 12, 9));
 }
 
 /* ld1 ... st4, of whole registers or of one element of each. Bit 23 is for writing back. */
