@@ -1970,62 +1970,98 @@ static bool begins_with_address(const struct scan *s)
            scan_is_behind_address(s, list[0].end);
 }
 
+/* A heading of the words of the stack, of SIZE characters, which ends at BEHIND. */
+static void take_stack_heading(struct scan *s, size_t size, size_t behind)
+{
+    struct dumps *d = s->d;
+    uint64_t from;
+
+    d->stack_lost = d->stack_lost || !d->dump.has_sp;
+    if (is_other_stack(s, behind > size ? behind - size : 0, behind) || !d->dump.has_sp ||
+        !place_of_heading(s, behind, &from)) {
+        d->follow = false;
+        return;
+    }
+    d->stack_said = s->took = true;
+    d->octets = false;
+    begin_words(d, from, false);
+    braces_note_type(s);
+    d->single = s->text[scan_spaces(s, behind)] == '[';
+    if (d->single)
+        take_stack_array(s, behind);
+    else
+        take_first_row(s, behind);
+}
+
+/* What the text T says of the line, in which it ends at BEHIND. LIST has NUM addresses. Returns how many it has now. */
+static size_t take_text(struct scan *s, const struct format_text *t, size_t behind, struct named_address *list,
+                        size_t num)
+{
+    struct dumps *d = s->d;
+    struct number numbers[MOST_NUMBERS];
+
+    switch (t->kind) {
+    case FORMAT_BEGIN:
+        d->begun = true;
+        break;
+    case FORMAT_LINKED:
+        s->linked = true;
+        break;
+    case FORMAT_TOP:
+        d->top = true;
+        break;
+    case FORMAT_LIST:
+        d->list = d->list || (scan_numbers(s, behind, numbers, 6) == 0 && !begins_with_address(s));
+        break;
+    case FORMAT_CALLS:
+    case FORMAT_RETURNS:
+        return lists_take_all(s, behind, t->kind == FORMAT_RETURNS, list, num);
+    case FORMAT_FRAMES:
+        d->frames = true;
+        d->behind_heading = 0;
+        break;
+    case FORMAT_STACK:
+        take_stack_heading(s, strlen(t->text), behind);
+        break;
+    case FORMAT_FROM:
+        if (scan_numbers(s, behind, numbers, 8) > 0) {
+            s->took = true;
+            begin_words(d, numbers[0].value, false);
+        }
+        break;
+    case FORMAT_BASE:
+        if (scan_numbers(s, behind, numbers, 6) > 0) {
+            d->has_base = true;
+            d->base = numbers[0].value;
+        }
+        break;
+    case FORMAT_MOVED:
+        if (scan_numbers(s, behind, numbers, 6) > 0) {
+            d->has_slide = true;
+            d->slide = numbers[0].value;
+        }
+        break;
+    case FORMAT_UNREAD:
+        d->unread = t->said;
+        break;
+    default: /* for others to read */
+        break;
+    }
+    return num;
+}
+
 /* What the texts of formats say of the line. */
 static size_t take_texts(struct scan *s, struct named_address *list, size_t num)
 {
     const struct formats *f = s->d->formats;
-    struct number numbers[MOST_NUMBERS];
-    uint64_t from;
     size_t i;
 
     for (i = 0; i < f->num_texts; i++) {
         const struct format_text *t = &f->texts[i];
         const size_t behind = (t->cpus & s->d->cpu) != 0 && t->kind != FORMAT_REGISTER ? find_text(s, t->text) : 0;
-        const size_t size = strlen(t->text);
 
-        if (behind == 0 || (t->kind == FORMAT_STACK && is_of_list(s, behind)))
-            continue;
-        s->d->begun = s->d->begun || t->kind == FORMAT_BEGIN;
-        s->linked = s->linked || t->kind == FORMAT_LINKED;
-        s->d->list = s->d->list || (t->kind == FORMAT_LIST && scan_numbers(s, behind, numbers, 6) == 0 &&
-                                    !begins_with_address(s));
-        s->d->top = s->d->top || t->kind == FORMAT_TOP;
-        if (t->kind == FORMAT_CALLS || t->kind == FORMAT_RETURNS)
-            num = lists_take_all(s, behind, t->kind == FORMAT_RETURNS, list, num);
-        if (t->kind == FORMAT_FROM && scan_numbers(s, behind, numbers, 8) > 0) {
-            s->took = true;
-            begin_words(s->d, numbers[0].value, false);
-        }
-        s->d->stack_lost = s->d->stack_lost || (t->kind == FORMAT_STACK && !s->d->dump.has_sp);
-        if (t->kind == FORMAT_STACK && is_other_stack(s, behind > size ? behind - size : 0, behind)) {
-            s->d->follow = false;
-        } else if (t->kind == FORMAT_STACK && s->d->dump.has_sp && place_of_heading(s, behind, &from)) {
-            s->d->stack_said = s->took = true;
-            s->d->octets = false;
-            begin_words(s->d, from, false);
-            braces_note_type(s);
-            s->d->single = s->text[scan_spaces(s, behind)] == '[';
-            if (s->d->single)
-                take_stack_array(s, behind);
-            else
-                take_first_row(s, behind);
-        } else if (t->kind == FORMAT_STACK) {
-            s->d->follow = false;
-        }
-        if (t->kind == FORMAT_BASE && scan_numbers(s, behind, numbers, 6) > 0) {
-            s->d->has_base = true;
-            s->d->base = numbers[0].value;
-        }
-        if (t->kind == FORMAT_FRAMES) {
-            s->d->frames = true;
-            s->d->behind_heading = 0;
-        }
-        if (t->kind == FORMAT_UNREAD)
-            s->d->unread = t->said;
-        if (t->kind == FORMAT_MOVED && scan_numbers(s, behind, numbers, 6) > 0) {
-            s->d->has_slide = true;
-            s->d->slide = numbers[0].value;
-        }
+        if (behind != 0 && !(t->kind == FORMAT_STACK && is_of_list(s, behind)))
+            num = take_text(s, t, behind, list, num);
     }
     return num;
 }
