@@ -135,6 +135,23 @@ is 'a fault in a test in Python fails it, and says where' \
     "$(python 'test("a", lambda: {}["key"]); test("b", lambda: None)' | sed 's/^#.*;not ok/#;not ok/')" \
     "#;not ok a: KeyError('key');ok b;failed;"
 
+# Tests in shell.
+in_shell() {
+    # shellcheck disable=SC2016 # for sh
+    printf '%s\n' 'log=$1' '. test/lib/tests.sh' "$@" 'echo "failed $failed"' >"$out/shell.sh"
+    sh "$out/shell.sh" "$out/log" | grep -v '^# ' | tr '\n' ';'
+}
+is 'tests in shell pass' \
+    "$(in_shell 'try a echo said' 'silent b true' 'none c ""' 'equal d "one two" "one two"' 'try e cd /' \
+        'try f test -f Makefile')" \
+    'ok a;ok b;ok c;ok d;ok e;ok f;failed 0;'
+is 'tests in shell fail' \
+    "$(in_shell 'try a sh -c "echo why; false"' 'try b false' 'silent c echo said' 'silent d false' \
+        'none e such' 'equal f 1 2')" \
+    "not ok a: why;not ok b: it fails and prints nothing;not ok c: said;not ok d: it fails and prints nothing;\
+not ok e: such;not ok f: 1 instead of 2;failed 1;"
+is 'T chooses tests in shell' "$(T=b in_shell 'try a true' 'none b ""' 'equal c 1 1')" 'ok b;failed 0;'
+
 # Every suite of this tree is run by run.sh, whose status is that of its recipe, and README.md knows it.
 if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi
 test/suites.sh list unknown >"$out/log" && echo 'not ok make list: it knows what is not there' ||

@@ -28,18 +28,18 @@ build/depot/test-%: port/depot/test/depot_test.c $(DEPOT)
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc -std=c99 -Os $(DEPOT_CFLAGS) -static $(filter %.c,$^) -o $@
 
-build/depot/race: port/depot/test/race_test.c $(DEPOT)
+build/depot/race: port/depot/test/depot_race_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) $(filter %.c,$^) -lpthread -o $@
 
-build/depot/race-tsan: port/depot/test/race_test.c $(DEPOT)
+build/depot/race-tsan: port/depot/test/depot_race_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) -fsanitize=thread $(filter %.c,$^) -lpthread -o $@
 
-build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_print.c port/depot/sfu_depot_print.h \
-    port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
+build/depot/print: port/depot/test/depot_print_test.c $(DEPOT) port/depot/sfu_depot_print.c \
+    port/depot/sfu_depot_print.h port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
     $(addprefix port/host/,log/depots.c log/text.c \
     $(addprefix common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)) $(wildcard port/host/*/*.h)
 	@test/tools/toolchain/install.sh core cross riscv tools

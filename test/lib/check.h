@@ -7,7 +7,7 @@
  * may run: run.sh tells those that count.
  *
  * Programs that print their lines themselves: those of test/truth/programs and of port/linux/test have no libc, and
- * trace_end() and bare.h are there what this is here; walk_test.c of port/zephyr plays Zephyr. run_sfu.c of the
+ * trace_end() and bare.h are there what this is here; zephyr_walk_test.c plays Zephyr. run_sfu.c of the
  * vectors, and step.c and judge.c of the stepped programs, judge an input by thousands of comparisons, of which they
  * count and print the first that differs.
  */

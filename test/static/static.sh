@@ -9,34 +9,12 @@ flags='-std=c99 -I. -Iarch -Iport/print -Iport/symbols'
 every='-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'
 made=build/static # what the compilers write on the way
 mkdir -p "$made"
-failed=0
-
-# T: only those whose names have it, or match it as a pattern of the shell.
-chosen() {
-    # shellcheck disable=SC2254 # a pattern
-    case $1 in
-    *"${T-}"* | *${T-}*) ;;
-    *) false ;;
-    esac
-}
-
-# try NAME COMMAND...: the command says nothing and succeeds.
-try() {
-    test=$1
-    shift
-    chosen "$test" || return 0
-    if said=$("$@" 2>&1) && [ -z "$said" ]; then
-        echo "ok $test"
-    else
-        failed=1
-        printf '%s\n' "$said" | sed 's/^/# /'
-        echo "not ok $test: it has something to say"
-    fi
-}
+log=$made/log
+. test/lib/tests.sh
 
 # clang-tidy counts the warnings it leaves out. With every switch a dozen lines of the core differ, by constants: the
 # paths that are left are gcc's to analyse.
-# shellcheck disable=SC2317  # called by try
+# shellcheck disable=SC2317  # called by silent
 tidy() {
     checks=${3-}
     [ "$2" != "$every" ] || checks='-clang-analyzer-*'
@@ -57,7 +35,7 @@ same_text() {
     text "$1" "$2" '' >"$made/without" && text "$1" "$2" "$every" >"$made/with" && cmp -s "$made/without" "$made/with"
 }
 
-# try_both NAME COMPILER FILE COMMAND...: tries the command with its last word empty, and with every switch in it. One
+# try_both NAME COMPILER FILE COMMAND...: runs the command with its last word empty, and with every switch in it. One
 # verdict is that of both if the text is the same.
 try_both() {
     test=$1 compiler=$2 analysed=$3
@@ -65,11 +43,11 @@ try_both() {
     chosen "$test with every switch" || return 0
     before=$failed
     failed=0
-    try "$test" "$@" ''
+    silent "$test" "$@" ''
     if chosen "$test" && [ "$failed" = 0 ] && same_text "$compiler" "$analysed"; then
-        echo "ok $test with every switch"
+        none "$test with every switch" ''
     else
-        try "$test with every switch" "$@" "$every"
+        silent "$test with every switch" "$@" "$every"
     fi
     [ "$before" = 0 ] || failed=1
 }
@@ -89,7 +67,7 @@ while [ $# -gt 0 ]; do
     for switches in '' "$every"; do
         name="$(basename "$file")${switches:+ with every switch}"
         # shellcheck disable=SC2086
-        try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
+        silent "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
             --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. -Iport/print $switches "$file"
     done
 done
@@ -99,23 +77,23 @@ hosted='-D_GNU_SOURCE -Iport/host -Ibuild/tools'
 for file; do
     name=$(basename "$file")
     # shellcheck disable=SC2086
-    try "gcc -fanalyzer, $name" gcc $flags $hosted -O2 -fanalyzer -c -o "$made/analysed.o" "$file"
-    try "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
+    silent "gcc -fanalyzer, $name" gcc $flags $hosted -O2 -fanalyzer -c -o "$made/analysed.o" "$file"
+    silent "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
     # shellcheck disable=SC2086
-    try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
+    silent "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
         --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
 # gcc builds the tools, so what clang says of them is asked here.
 # shellcheck disable=SC2046,SC2086  # words
-try 'clang, the tools' clang $flags $hosted -Iport/fast -DSFU_ZYDIS -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
+silent 'clang, the tools' clang $flags $hosted -Iport/fast -DSFU_ZYDIS -Wall -Wextra -Wpedantic -Wconversion -Wshadow \
     -Wcast-align -Wstrict-prototypes -fsyntax-only $(find port/host -name '*.c' ! -path '*/test/*')
 # shellcheck disable=SC2046  # words
-try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
-try 'clang-format' test/static/layout.sh check
-try 'homes of the tests' test/static/layout.sh homes
-try 'faults of the tools' test/static/layout.sh faults
-try 'lines of at most 120 columns' test/static/layout.sh columns
-try 'mutants are of code that is there' python3 test/mutants/mutants.py --places test/mutants/abis test/mutants/asm \
+silent shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
+silent 'clang-format' test/static/layout.sh check
+silent 'homes of the tests' test/static/layout.sh homes
+silent 'faults of the tools' test/static/layout.sh faults
+silent 'lines of at most 120 columns' test/static/layout.sh columns
+silent 'mutants are of code that is there' python3 test/mutants/mutants.py --places test/mutants/abis test/mutants/asm \
     test/mutants/core test/mutants/cortexm test/mutants/depot test/mutants/fast test/mutants/host test/mutants/kernel \
     test/mutants/print test/mutants/programs test/mutants/prove test/mutants/step \
     test/mutants/step-kernel

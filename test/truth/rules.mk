@@ -100,7 +100,7 @@ $(STEP)/own/%.o: %.c sfu.h \
 $(STEP)/step: $(patsubst %.c,$(STEP)/own/%.o,$(STEP_HARNESS) sfu.c port/fast/sfu_fast.c)
 	$(CC) $^ -lelf -o $@
 
-$(STEP)/judge: $(patsubst %.c,$(STEP)/own/%.o,test/truth/step/kernel/judge.c \
+$(STEP)/judge: $(patsubst %.c,$(STEP)/own/%.o,test/truth/step/kernel/kernel_judge.c \
     $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) sfu.c port/fast/sfu_fast.c)
 	$(CC) $^ -lelf -o $@
 

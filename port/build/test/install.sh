@@ -7,21 +7,12 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS T # what make runs here is no suite of the caller's
+. test/lib/tests.sh
 work=$PWD/build/install-test
+log=$work/log
 root=$work/root
 rm -rf "$work"
 mkdir -p "$work"
-
-# test NAME COMMAND...
-test() {
-    local name=$1
-    shift
-    if ("$@") >"$work/log" 2>&1; then
-        echo "ok $name"
-    else
-        echo "not ok $name: $(tail -n 3 "$work/log" | tr '\n' ' ')"
-    fi
-}
 
 files() { (cd "$1" && find . -type f -o -type l) | sed 's,^\./,,' | sort; }
 
@@ -108,19 +99,19 @@ missing() {
         [ ! -e "$work/none" ] && grep -q 'packages are missing' "$work/log"
 }
 
-test "make install" installs
-test "the example of the installed sfu.h" example
-test "pkg-config: the version" version
-test "pkg-config: a program" links
-test "find_package" found "$root/usr" ""
-test "find_package, a version" found "$root/usr" 1.0
-test "find_package, the next version" refused "$root/usr" 1.99
-test "find_package, another version" refused "$root/usr" 2
-test "find_package, an older version" refused "$root/usr" 0.2
-test "find_package in a tree that was moved" moved
-test "folders of a packager's" elsewhere
-test "make uninstall" uninstalls
-test "make install of what cannot be built" missing
+try "make install" installs
+try "the example of the installed sfu.h" example
+try "pkg-config: the version" version
+try "pkg-config: a program" links
+try "find_package" found "$root/usr" ""
+try "find_package, a version" found "$root/usr" 1.0
+try "find_package, the next version" refused "$root/usr" 1.99
+try "find_package, another version" refused "$root/usr" 2
+try "find_package, an older version" refused "$root/usr" 0.2
+try "find_package in a tree that was moved" moved
+try "folders of a packager's" elsewhere
+try "make uninstall" uninstalls
+try "make install of what cannot be built" missing
 
 # ---- Flags ----
 
@@ -146,8 +137,8 @@ library_flags() {
     make -s build/install-test/libsfu.a MADE=build/install-test "CC=$work/cc" CPPFLAGS=-DMINE \
         CFLAGS='-O1 -flto' AR=true && grep -q -- '-O2 .*-DMINE -O1 -flto .*sfu.c' "$work/called"
 }
-test "CPPFLAGS, CFLAGS and LDFLAGS of the tools" flags
-test "CFLAGS of the library" library_flags
+try "CPPFLAGS, CFLAGS and LDFLAGS of the tools" flags
+try "CFLAGS of the library" library_flags
 
 # ---- Libraries ----
 
@@ -215,7 +206,7 @@ numbers() {
     } >"$work/numbers.c"
     [ "$(grep -c assert "$work/numbers.c")" -ge 90 ] && gcc -c "$work/numbers.c" -o "$work/numbers.o"
 }
-test "libelf alone" without_libdw
-test "make tools STATIC=1" static
-test "sfu-gen and sfu-lint by musl, static" musl
-test "the numbers of DWARF" numbers
+try "libelf alone" without_libdw
+try "make tools STATIC=1" static
+try "sfu-gen and sfu-lint by musl, static" musl
+try "the numbers of DWARF" numbers

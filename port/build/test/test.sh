@@ -6,20 +6,16 @@
 # is not here: its files are read as it reads them, with its functions replaced by those of CMake.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
+. test/lib/tests.sh
 work=build/port/build
 main=$PWD/port/build/test/main.c
 rm -rf $work
 mkdir -p $work
 ln -s "$PWD" $work/sfu
 
-# check NAME WANTED PROGRAM
+# check NAME WANTED PROGRAM: what it prints. If it is not there, the end of the log says why.
 check() {
-    got=$($3 2>>$work/log)
-    if [ "$got" = "$2" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1: $got instead of $2; $(tail -n 2 $work/log | tr '\n' ' ')"
-    fi
+    equal "$1" "$($3 2>>$work/log || tail -n 2 $work/log)" "$2"
 }
 
 # cmake NAME WANTED DEFINITIONS OPTION...
@@ -167,11 +163,8 @@ by_meson meson-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "'-DWITH_PR
 by_cmake cmake-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "WITH_PRINT WITH_FAST" \
     -DSFU_FAST=ON -DSFU_DEPOT=ON -DSFU_PROFILE=ON
 sed -i "s/^sfu_parts = .*/sfu_parts = ['recorder']/" $work/meson-parts/meson.build
-if meson setup $work/meson-parts/wrong $work/meson-parts 2>&1 | grep -q 'sfu_parts: there is no recorder, but '; then
-    echo "ok meson: a part that is not there"
-else
-    echo "not ok meson: a part that is not there: no word of it"
-fi
+none "meson: a part that is not there" "$(meson setup $work/meson-parts/wrong $work/meson-parts 2>&1 |
+    grep -q 'sfu_parts: there is no recorder, but ' || echo 'no word of it')"
 
 # The blocks of README.md. block NAME: that one's lines.
 block() {
@@ -209,8 +202,8 @@ $(block meson.build | grep -v executable)" twice.meson $named "main+0 sfu_open+1
 
 /usr/bin/python3 port/build/test/kconfig.py $work "$main" # the one that Debian's packages are for
 
-# arch_stack_walk of port/zephyr, in a process that plays Zephyr (walk_test.c). theirs.c: the architecture's own, which
-# ld's --wrap leaves aside. ZEPHYR=folder: with that tree's declarations.
+# arch_stack_walk of port/zephyr, in a process that plays Zephyr (zephyr_walk_test.c). theirs.c: the architecture's own,
+# which ld's --wrap leaves aside. ZEPHYR=folder: with that tree's declarations.
 zephyr=$work/zephyr
 mkdir -p $zephyr/zephyr
 : >$zephyr/zephyr/kernel.h
@@ -241,7 +234,7 @@ walks() {
     "$cpu-linux-gnu-gcc" -std=gnu11 -O2 -Wall -Wextra -Werror -Wconversion -Wshadow -fno-stack-protector \
         -fomit-frame-pointer -fasynchronous-unwind-tables "-Bbuild/tc/$cpu/" -Wa,--gsframe -static \
         -Wl,-T,$zephyr/insert.ld -Wl,--wrap=arch_stack_walk -I. -Iarch -I$zephyr "$@" \
-        sfu.c port/zephyr/test/walk_test.c $zephyr/theirs.c -o "$program" || echo "not ok zephyr-$cpu: see above"
+        sfu.c port/zephyr/test/zephyr_walk_test.c $zephyr/theirs.c -o "$program" || echo "not ok zephyr-$cpu: see above"
     { if [ "$cpu" = x86_64 ]; then "$program"; else "qemu-$cpu" "$program"; fi || echo "not ok: ended"; } |
         sed "s/ok/ok zephyr-$cpu:/"
 }

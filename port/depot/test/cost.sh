@@ -8,7 +8,7 @@ set -eu
 out=$1
 here=$(dirname "$0")
 mkdir -p "$out"
-
+. test/lib/tests.sh
 
 # instructions MODE PCS FUNCTION: of a call of FUNCTION, which adds a trace that is there, and bytes of an allocation.
 # Sets both.
@@ -26,10 +26,9 @@ gcc -std=c99 -O2 -g -I"$here/.." "$here/cost.c" "$here/../sfu_depot.c" -o "$out/
 for n in 1 4 8 20 40 64; do
     instructions depot "$n" sfu_depot_add
     echo "# $n PCs: $instructions instructions"
-    awk -v n="$n" -v i="$instructions" 'BEGIN { exit !(i <= 16 * n + 60) }' ||
-        { echo "not ok instructions: $instructions for $n PCs, more than 16 for each and 60"; exit 1; }
+    none "instructions, $n PCs" "$(awk -v n="$n" -v i="$instructions" \
+        'BEGIN { if (i > 16 * n + 60) print i " are more than 16 for each and 60" }')"
 done
-echo "ok instructions"
 # row SHAPE BEGINNING: its row of the table begins so. Another gcc than 12 may make other code.
 row() {
     instructions "$1" 20 "measured_$1"
@@ -38,11 +37,8 @@ row() {
     12*) figures=$(printf '%s | %.0f' "$bytes" "$instructions") ;;
     *) figures="$bytes | .*" ;;
     esac
-    if grep -q "^| $2: .* | $figures |\$" "$here/../../../docs/profiling.md"; then
-        echo "ok docs/profiling.md: $2"
-    else
-        echo "not ok docs/profiling.md: $2: it is $figures"
-    fi
+    none "docs/profiling.md: $2" \
+        "$(grep -q "^| $2: .* | $figures |\$" "$here/../../../docs/profiling.md" || echo "it is $figures")"
 }
 row depot depot
 row list "Linux's shape"
@@ -55,6 +51,5 @@ for cpu in x86_64 aarch64 s390x; do
         -o "$out/$cpu.o"
     bytes=$("$here/../../../test/tools/measure.sh" text readelf "$out/$cpu.o")
     echo "# $cpu: $bytes bytes of code"
-    [ $cpu != x86_64 ] || [ "$bytes" -le 1100 ] || { echo "not ok size: $bytes bytes, more than 1,100"; exit 1; }
+    [ $cpu != x86_64 ] || none size "$([ "$bytes" -le 1100 ] || echo "$bytes bytes, more than 1,100")"
 done
-echo "ok size"

@@ -7,27 +7,18 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 unset T MAKEFLAGS # what make runs here is no suite of the caller's
+. test/lib/tests.sh
 work=build/dist-test
+log=$work/log
 out=$work/dist # other suites read build/dist meanwhile
 tree=$work/tree
 rm -rf $work
 mkdir -p $work
 
-# test NAME COMMAND...
-test() {
-    local name=$1
-    shift
-    if "$@" >$work/log 2>&1; then
-        echo "ok $name"
-    else
-        echo "not ok $name: $(tail -n 3 $work/log | tr '\n' ' ')"
-    fi
-}
-
 same() { python3 port/dist/dist.py $work/again && diff -r $out $work/again; }
 
-test "make dist" make -s dist DIST=$out
-test "the same bytes again" same
+try "make dist" make -s dist DIST=$out
+try "the same bytes again" same
 
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror"
 # Without its parts it is sfu.c, token by token: what the suite gates shows of that by each compiler holds.
@@ -37,21 +28,21 @@ core_alone() {
         tokens -I. sfu.c >$work/core.i &&
         [ "$(wc -l <$work/core.i)" -gt 5000 ] && cmp $work/alone.i $work/core.i
 }
-test "sfu_panic.c without its parts is sfu.c" core_alone
+try "sfu_panic.c without its parts is sfu.c" core_alone
 # shellcheck disable=SC2086 # words
-test "gcc -DSFU_NO_ARCH -DSFU_NO_PRINT" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes -DSFU_NO_ARCH \
+try "gcc -DSFU_NO_ARCH -DSFU_NO_PRINT" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes -DSFU_NO_ARCH \
     -DSFU_NO_PRINT -c $out/sfu_panic.c -o $work/sfu.o
 for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbig-endian" s390x-linux-gnu-gcc \
     clang "clang --target=aarch64-linux-gnu" "clang --target=aarch64_be-linux-gnu" "clang --target=s390x-linux-gnu" \
     "clang --target=riscv32-linux-gnu"; do
     # shellcheck disable=SC2086 # words
-    test "$compiler" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes -c $out/sfu_panic.c \
+    try "$compiler" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes -c $out/sfu_panic.c \
         -o "$work/panic-$compiler.o" # with each part
 done
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang "clang --target=aarch64-linux-gnu" "g++ -xc++"; do
     for name in kernel profile depot fast repeat; do
         # shellcheck disable=SC2086 # words
-        test "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c \
+        try "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c \
             -o "$work/$name-$compiler.o"
     done
 done
@@ -62,12 +53,12 @@ profile_beside() {
         done &&
         ld -r -o $work/profile.o $work/p{panic,profile,depot,fast,repeat}.o && ! nm -u $work/profile.o | grep .
 }
-test "a profile beside sfu_panic.c needs nothing else" profile_beside
+try "a profile beside sfu_panic.c needs nothing else" profile_beside
 # Where there is less code, -O2 has nothing more to warn of than with all of it.
 for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" \
     -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_START -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
-    test "gcc $switches" gcc -std=c99 -ffreestanding -O0 $warnings -Wstrict-prototypes $switches \
+    try "gcc $switches" gcc -std=c99 -ffreestanding -O0 $warnings -Wstrict-prototypes $switches \
         -c $out/sfu_panic.c -o $work/sfu.o
 done
 
@@ -82,7 +73,7 @@ profiler() {
     done
     ld -r $work/profiler/*.o -o $work/profiler/all && ! nm -u $work/profiler/all | grep .
 }
-test "the two files and a profiler" profiler
+try "the two files and a profiler" profiler
 
 # A kernel may have no memset: what is copied calls nothing. A part calls other parts at most.
 alone() {
@@ -98,25 +89,25 @@ parts() {
         ! nm -uA $work/parts/*.o | grep -v ' sfu_\| _GLOBAL_OFFSET_TABLE_$' # the linker makes the table
 }
 for level in -O0 -Os; do
-    test "calls nothing: gcc $level" alone gcc $level -mno-red-zone -mgeneral-regs-only
-    test "calls nothing: clang $level" alone clang $level -mno-red-zone -mno-sse
-    test "calls nothing: gcc for aarch64 $level" alone aarch64-linux-gnu-gcc $level -mgeneral-regs-only
-    test "calls nothing: clang for aarch64 $level" alone clang --target=aarch64-linux-gnu $level \
+    try "calls nothing: gcc $level" alone gcc $level -mno-red-zone -mgeneral-regs-only
+    try "calls nothing: clang $level" alone clang $level -mno-red-zone -mno-sse
+    try "calls nothing: gcc for aarch64 $level" alone aarch64-linux-gnu-gcc $level -mgeneral-regs-only
+    try "calls nothing: clang for aarch64 $level" alone clang --target=aarch64-linux-gnu $level \
         -mgeneral-regs-only -mstrict-align
-    test "calls nothing: gcc for s390x $level" alone s390x-linux-gnu-gcc $level -msoft-float
+    try "calls nothing: gcc for s390x $level" alone s390x-linux-gnu-gcc $level -msoft-float
 done
 for level in -O0 -Os; do
-    test "parts call nothing: gcc $level" parts gcc $level -mno-red-zone -mgeneral-regs-only
-    test "parts call nothing: clang $level" parts clang $level -mno-red-zone -mno-sse
-    test "parts call nothing: gcc for aarch64 $level" parts aarch64-linux-gnu-gcc $level -mgeneral-regs-only \
+    try "parts call nothing: gcc $level" parts gcc $level -mno-red-zone -mgeneral-regs-only
+    try "parts call nothing: clang $level" parts clang $level -mno-red-zone -mno-sse
+    try "parts call nothing: gcc for aarch64 $level" parts aarch64-linux-gnu-gcc $level -mgeneral-regs-only \
         -mstrict-align -mno-outline-atomics
-    test "parts call nothing: clang for aarch64 $level" parts clang --target=aarch64-linux-gnu $level \
+    try "parts call nothing: clang for aarch64 $level" parts clang --target=aarch64-linux-gnu $level \
         -mgeneral-regs-only -mstrict-align -mno-outline-atomics
-    test "parts call nothing: gcc for s390x $level" parts s390x-linux-gnu-gcc $level -msoft-float
+    try "parts call nothing: gcc for s390x $level" parts s390x-linux-gnu-gcc $level -msoft-float
 done
 
 # shellcheck disable=SC2086 # words
-test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
+try "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
 
 # With PREFIX every name is another, and nothing else: the same code, and both copies fit into one file.
 mine=$work/mine
@@ -211,13 +202,13 @@ exactly() {
         sed -n 's/.* \.sfu_sframe *[A-Z]* *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')
     [ $(($("$tables/sfu-gen" --small -q --size $work/ld/kernel.elf) + 15)) -ge $((0x$room)) ]
 }
-test "lines for a linker script: ld and sfu-gen" placed ld
-test "lines for a linker script: ld.lld and sfu-gen" placed ld.lld
-test "lines for a linker script: sfu-link" exactly
+try "lines for a linker script: ld and sfu-gen" placed ld
+try "lines for a linker script: ld.lld and sfu-gen" placed ld.lld
+try "lines for a linker script: sfu-link" exactly
 no_name() { ! make -s dist PREFIX=1x; }
-test "PREFIX: the same code by other names" renamed
-test "PREFIX: two copies in one program, C and C++" two_copies
-test "PREFIX that is no name is refused" no_name
+try "PREFIX: the same code by other names" renamed
+try "PREFIX: two copies in one program, C and C++" two_copies
+try "PREFIX that is no name is refused" no_name
 
 # A file of macros is assembled for 32-bit x86, too: the same labels and instructions, and tables of another name.
 cat >$work/both.S <<'END'
@@ -252,8 +243,8 @@ both() {
         grep -q "<$label>:" $work/both || return 1
     done && grep -q 'push *%ebp' $work/both && grep -q 'pop *%ebp' $work/both && [ "$(grep -c ud2 $work/both)" = 2 ]
 }
-test "sfu_asm.h for i386, gcc" both gcc -m32
-test "sfu_asm.h for i386, clang" both clang --target=i686-linux-gnu
+try "sfu_asm.h for i386, gcc" both gcc -m32
+try "sfu_asm.h for i386, clang" both clang --target=i686-linux-gnu
 
 # A kernel's own types, its noinline, and no header of the compiler.
 cat >$work/kernel_types.h <<'END'
@@ -275,7 +266,7 @@ END
 for compiler in gcc 'gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc clang \
     'clang --target=i686-linux-gnu' 'clang --target=riscv32-linux-gnu'; do
     # shellcheck disable=SC2086 # words
-    test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O0 $warnings -Wstrict-prototypes \
+    try "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O0 $warnings -Wstrict-prototypes \
         -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
 done
 
@@ -284,7 +275,7 @@ tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
 mkdir -p $tree/build
 cp build/installed-* $tree/build 2>/dev/null # what is installed need not be asked for again
 ln -s "$(readlink -f build/tc)" $tree/build/tc
-test "the tarball: make demo" make -s -C $tree demo
+try "the tarball: make demo" make -s -C $tree demo
 
 rm -r $tree/arch/* $tree/build/port
 cp $out/sfu_panic.h $out/sfu_panic.c $tree
@@ -296,14 +287,14 @@ for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record
     rm $tree/port/$part.[ch]
     echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
 done
-test "the two files: make demo" make -s -C $tree demo
-test "the two files: unit tests" make -s -C $tree suite-unit T=plain
-test "the two files: tests of the printer" make -s -C $tree suite-print
+try "the two files: make demo" make -s -C $tree demo
+try "the two files: unit tests" make -s -C $tree suite-unit T=plain
+try "the two files: tests of the printer" make -s -C $tree suite-print
 cp $out/sfu_kernel.h $out/sfu_kernel.c $tree/port/kernel
 echo '#include "../kernel/sfu_kernel.h"' | tee $tree/port/print/sfu_sizes.h >$tree/port/print/sfu_sizes.c
-T="panic" test "the four files: a kernel described by data" make -s -C $tree suite-kernel-x86_64
-test "the two files: a kernel that profiles itself" make -s -C $tree build/profile/x86_64/recipe.elf
+T="panic" try "the four files: a kernel described by data" make -s -C $tree suite-kernel-x86_64
+try "the two files: a kernel that profiles itself" make -s -C $tree build/profile/x86_64/recipe.elf
 for cpu in x86_64 aarch64 s390x; do
-    T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \
+    T="$cpu/assert" try "the two files: a panic on bare metal, $cpu" \
         make -s -C $tree suite-bare-$cpu BARE_KINDS_$cpu=$cpu
 done

@@ -6,20 +6,11 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 unset T MAKEFLAGS MFLAGS MAKELEVEL # what make runs here is no suite of the caller's
+. test/lib/tests.sh
 work=$PWD/$1
+log=$work/log
 rm -rf "$work"
 mkdir -p "$work/tree"
-
-# test NAME COMMAND...
-test() {
-    local name=$1
-    shift
-    if ("$@") >"$work/log" 2>&1; then
-        echo "ok $name"
-    else
-        echo "not ok $name: $(tail -n 3 "$work/log" | tr '\n' ' ')"
-    fi
-}
 
 tar -c --exclude=./build --exclude=./.git . | tar -x -C "$work/tree"
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' port/rust/Cargo.toml)
@@ -70,15 +61,15 @@ assert [step["run"] for step in steps if "run" in step][-1] == ".ci/run", steps
 END
 }
 
-test "make release" good
+try "make release" good
 cp "$work/log" "$work/log.good"
-test "it runs the archive's own tests" tests_ran
-test "the same bytes again" again
-test "the crate's version" refused 'Cargo.toml has not the version of sfu.h' port/rust/Cargo.toml \
+try "it runs the archive's own tests" tests_ran
+try "the same bytes again" again
+try "the crate's version" refused 'Cargo.toml has not the version of sfu.h' port/rust/Cargo.toml \
     's/^version = .*/version = "0.2.0"/'
-test "the version of CHANGELOG.md" refused 'first version of CHANGELOG.md is not' CHANGELOG.md 's/^## .*/## 9.9.9/'
-test "what is not committed" refused 'not committed' sfu.c '1s/^/\n/'
-test "a test that fails" refused 'the archive fails its own tests' port/print/sfu_cycles.c \
+try "the version of CHANGELOG.md" refused 'first version of CHANGELOG.md is not' CHANGELOG.md 's/^## .*/## 9.9.9/'
+try "what is not committed" refused 'not committed' sfu.c '1s/^/\n/'
+try "a test that fails" refused 'the archive fails its own tests' port/print/sfu_cycles.c \
     '1i #error broken'
-test "a file that nobody wrote" refused 'CHANGELOG.md says nothing of' CHANGELOG.md '/first/d; /^$/d'
-test "the workflow calls .ci/run" workflow
+try "a file that nobody wrote" refused 'CHANGELOG.md says nothing of' CHANGELOG.md '/first/d; /^$/d'
+try "the workflow calls .ci/run" workflow

@@ -7,6 +7,7 @@
 #
 #   link_test.sh OUT SFU-GEN
 set -u
+. test/lib/tests.sh
 out=$1
 gen=$(realpath "$2")
 root=$PWD
@@ -15,15 +16,8 @@ export SFU_GEN=$gen
 rm -rf "$out"
 mkdir -p "$out"
 out=$(realpath "$out")
+log=$out/log
 cd "$out" || exit 1
-
-# test NAME COMMAND...: ok if it succeeds.
-test() {
-    local name=$1
-    case $name in *"${T:-}"*) ;; *) return ;; esac
-    shift
-    if "$@" >log 2>&1; then echo "ok $name"; else echo "not ok $name: $(tail -n 3 log | tr '\n' ' ')"; fi
-}
 
 cat >kernel.c <<'END'
 volatile int sink;
@@ -84,17 +78,17 @@ exact() {
 }
 # shellcheck disable=SC2054 # those commas are the compiler's
 compile=(./counted gcc -nostdlib -static -no-pie -Wl,-T,kernel.ld kernel.o -o kernel.elf)
-test "gcc and GNU ld" exact -- "${compile[@]}"
-test "--small" exact --small -- "${compile[@]}"
-test "--small --fp=auto" exact --small --fp=auto -- "${compile[@]}"
-test "lld" exact --small -- "${compile[@]}" -fuse-ld=lld
-test "lld by clang" exact --small -- ./counted clang -nostdlib -static -fuse-ld=lld -Wl,-T,kernel.ld kernel.o \
+try "gcc and GNU ld" exact -- "${compile[@]}"
+try "--small" exact --small -- "${compile[@]}"
+try "--small --fp=auto" exact --small --fp=auto -- "${compile[@]}"
+try "lld" exact --small -- "${compile[@]}" -fuse-ld=lld
+try "lld by clang" exact --small -- ./counted clang -nostdlib -static -fuse-ld=lld -Wl,-T,kernel.ld kernel.o \
     -okernel.elf
 # gold knows no (INFO): .eh_frame is loaded then, and the room is exact all the same.
 if command -v ld.gold >/dev/null; then
     sed 's/ (INFO)//' kernel.ld >gold.ld
     # shellcheck disable=SC2054 # those commas are the compiler's
-    test "gold" exact --small -- ./counted gcc -nostdlib -static -no-pie -Wl,-T,gold.ld kernel.o -o kernel.elf \
+    try "gold" exact --small -- ./counted gcc -nostdlib -static -no-pie -Wl,-T,gold.ld kernel.o -o kernel.elf \
         -fuse-ld=gold
 fi
 cat >ld.bfd <<'END'
@@ -103,7 +97,7 @@ echo x >>links
 exec ld "$@"
 END
 chmod +x ld.bfd
-test "a linker by itself" exact --small -- ./ld.bfd -T kernel.ld kernel.o --output=kernel.elf
+try "a linker by itself" exact --small -- ./ld.bfd -T kernel.ld kernel.o --output=kernel.elf
 
 # A makefile whose linker has other things to do as well.
 cat >Makefile <<'END'
@@ -117,7 +111,7 @@ makefile() {
     rm -f links kernel.elf parts.o
     make -s LD="$link --small ./ld.bfd" && [ "$(wc -l <links)" = 4 ] && "$gen" --quiet --strict --check kernel.elf
 }
-test "make LD=: ld -r and --version run once" makefile
+try "make LD=: ld -r and --version run once" makefile
 
 # waste FILE: at most 3% of the room is left over; and the tables are where the symbols say.
 waste() {
@@ -161,14 +155,14 @@ data = open("kernel.elf", "rb").read()
 assert struct.pack("<I", 0x1badb002) in data[:8192], "no multiboot header"
 END
 }
-test "ELF, multiboot and flat: at most 3% are left over" loaders
+try "ELF, multiboot and flat: at most 3% are left over" loaders
 efi() {
     many && gcc -O2 -ffreestanding -fpie -fno-stack-protector -fasynchronous-unwind-tables -c many.c -o many.o &&
         "$link" --small gcc -nostdlib -shared -Wl,-Bsymbolic,-T,many.ld many.o -o kernel.elf && waste kernel.elf &&
         objcopy -O efi-app-x86_64 -j .text -j .rodata -j .data -j .sfu_sframe kernel.elf kernel.efi &&
         inside kernel.efi
 }
-test "EFI: at most 3% are left over" efi
+try "EFI: at most 3% are left over" efi
 
 # Fails COMMAND... with STATUS, says WHAT and leaves no image.
 refused() {
@@ -181,10 +175,10 @@ refused() {
     grep -q -e "$what" said || { cat said; return 1; }
     [ "$status" = 2 ] || [ ! -e kernel.elf ] || { echo "an image is left"; return 1; }
 }
-test "a link that fails" refused 1 "required symbol .nothing. not defined" \
+try "a link that fails" refused 1 "required symbol .nothing. not defined" \
     "$link" gcc -nostdlib -static -no-pie -Wl,-T,kernel.ld,--require-defined=nothing kernel.o -o kernel.elf
 grep -v sfu_room kernel.ld | sed 's/.data :/.data : { sframe_start = .; sframe_end = .; } .more :/' >elsewhere.ld
-test "a script with the symbols alone" refused 1 "no section .sframe" \
+try "a script with the symbols alone" refused 1 "no section .sframe" \
     "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,elsewhere.ld kernel.o -o kernel.elf
 cat >bad.s <<'END'
     .text
@@ -198,11 +192,11 @@ bad:
     .size bad, . - bad
 END
 gcc -c bad.s || exit 1
-test "code that cannot be described, --strict" refused 1 "cannot be described" "$link" --strict \
+try "code that cannot be described, --strict" refused 1 "cannot be described" "$link" --strict \
     gcc -nostdlib -static -no-pie -Wl,-T,kernel.ld kernel.o bad.o -o kernel.elf
-test "no command" refused 2 "no command" "$link" --small
-test "another output" refused 2 "the tables go into the image" "$link" -o x gcc
-test "--help" sh -c "$link --help | grep -q SFU_LINK_OPTIONS"
+try "no command" refused 2 "no command" "$link" --small
+try "another output" refused 2 "the tables go into the image" "$link" -o x gcc
+try "--help" sh -c "$link --help | grep -q SFU_LINK_OPTIONS"
 
 # ---- the object that sfu-link brings ----
 
@@ -261,7 +255,7 @@ why() {
         grep -q '^sfu-link: why.elf: some code of entry has no rows: .*' why.log &&
         grep -q '^sfu-link: why.elf: some code of after has no rows: no way through the code was found' why.log
 }
-test "code without rows, with the reason" why
+try "code without rows, with the reason" why
 
 # A compiler need not save the return address in front of a call that it knows never to return.
 cat >endless.s <<'END'
@@ -321,7 +315,7 @@ crossed() {
         grep -q '^sfu-link: crossed.elf: some code of .*lost has no rows: ' crossed.log &&
         ! grep -q 'lost has no rows: sfu_panic_here' crossed.log
 }
-test "code without rows that the printer crosses" crossed
+try "code without rows that the printer crosses" crossed
 
 # Code without a symbol is named by its address, and how far it is behind the symbol before it.
 cat >unnamed.s <<'END'
@@ -346,7 +340,7 @@ unnamed() {
         "$link" --entry=known+1:error ld -T own.ld own.o panic.o unnamed.o -o unnamed.elf 2>unnamed.log &&
         grep -q '100.00%' unnamed.log
 }
-test "code without rows and without a symbol" unnamed
+try "code without rows and without a symbol" unnamed
 
 # The message about 16-bit code is the reason of each symbol in that code.
 cat >second.s <<'END'
@@ -370,10 +364,10 @@ second() {
         grep -q '; none: .*further (' second.log &&
         ! grep -q 'some code of .*further' second.log
 }
-test "code without rows: 16-bit code" second
-test "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
+try "code without rows: 16-bit code" second
+try "code without rows, -v" sh -c "$link -v ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 |
     grep -q 'put (0x.*entered as by --entry=put:call: '"
-test "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-"
+try "code without rows, -q" sh -c "! $link -q ld -T own.ld own.o panic.o why.o -o why.elf 2>&1 | grep sfu-"
 
 # filled FILE: what sfu-link has written is there, and in it tables that describe start, as sfu itself says.
 cat >facts.py <<'END'
@@ -435,35 +429,35 @@ own() {
 static=(-nostdlib -static -no-pie -Wl,-T,own.ld own.o panic.o -o own.elf)
 ld=(-T own.ld own.o panic.o -o own.elf)
 # Two links, and one run of the compiler where no input says for which CPU it is.
-test "own object: ld" own 2 ./ld.bfd "${ld[@]}"
-test "own object: gcc" own 2 ./counted gcc "${static[@]}"
-test "own object: clang" own 2 ./counted clang "${static[@]}"
-test "own object: lld" own 2 ./counted ld.lld "${ld[@]}"
-test "own object: gold" own 2 ./counted ld.gold "${ld[@]}"
-test "own object: mold" own 2 ./counted mold -static own.o panic.o -e start -o own.elf
-test "own object: static-pie" own 2 ./counted gcc -nostdlib -static-pie -Wl,-T,own.ld own-pie.o panic-pie.o -o own.elf
+try "own object: ld" own 2 ./ld.bfd "${ld[@]}"
+try "own object: gcc" own 2 ./counted gcc "${static[@]}"
+try "own object: clang" own 2 ./counted clang "${static[@]}"
+try "own object: lld" own 2 ./counted ld.lld "${ld[@]}"
+try "own object: gold" own 2 ./counted ld.gold "${ld[@]}"
+try "own object: mold" own 2 ./counted mold -static own.o panic.o -e start -o own.elf
+try "own object: static-pie" own 2 ./counted gcc -nostdlib -static-pie -Wl,-T,own.ld own-pie.o panic-pie.o -o own.elf
 no_relocations() {
     own 2 ./counted gcc -nostdlib -static-pie -Wl,-T,own.ld own-pie.o panic-pie.o -o own.elf &&
         [ "$(readelf -rW own.elf | grep -c R_X86_64)" = "$(readelf -rW own.elf | grep -c RELATIVE)" ]
 }
-test "own object: it adds no symbols to relocate" no_relocations
-test "own object: --gc-sections" own 2 ./ld.bfd --gc-sections "${ld[@]}"
-test "own object: --build-id" own 2 ./ld.bfd --build-id=sha1 "${ld[@]}"
+try "own object: it adds no symbols to relocate" no_relocations
+try "own object: --gc-sections" own 2 ./ld.bfd --gc-sections "${ld[@]}"
+try "own object: --build-id" own 2 ./ld.bfd --build-id=sha1 "${ld[@]}"
 # What is -E, -S and -M for a compiler, to stop before it links, is another option for a linker.
-test "own object: ld -E -S -M" own 2 ./ld.bfd -E -S -M "${ld[@]}"
-test "own object: gcc -Wl,-E,-S -Xlinker -M" own 2 ./counted gcc -Wl,-E,-S -Xlinker -M "${static[@]}"
-test "own object: -o in the same word" own 2 ./ld.bfd -T own.ld own.o panic.o -oown.elf
+try "own object: ld -E -S -M" own 2 ./ld.bfd -E -S -M "${ld[@]}"
+try "own object: gcc -Wl,-E,-S -Xlinker -M" own 2 ./counted gcc -Wl,-E,-S -Xlinker -M "${static[@]}"
+try "own object: -o in the same word" own 2 ./ld.bfd -T own.ld own.o panic.o -oown.elf
 response() { echo "-T own.ld own.o 'panic.o' -o own.elf" >words && own 2 ./ld.bfd @words; }
-test "own object: a response file" response
+try "own object: a response file" response
 responses() {
     mkdir -p 'a b' && cp panic.o 'a b/' && printf 'own.o\n"a b/panic.o"\n' >inner && echo '@inner -o own.elf' >outer &&
         own 2 ./ld.bfd -T own.ld @outer && own 2 ./counted ld.lld -T own.ld @outer &&
         own 2 ./counted gcc -nostdlib -static -no-pie -Wl,-T,own.ld @outer &&
         own 3 ./counted gcc -nostdlib -static -no-pie -Wl,-T,own.ld -Wl,@inner -o own.elf
 }
-test "own object: response files in one another, and of the linker alone" responses
+try "own object: response files in one another, and of the linker alone" responses
 archive() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld -u start all.a -o own.elf; }
-test "own object: all in an archive" archive
+try "own object: all in an archive" archive
 thin() {
     mkdir -p objects && cp own.o panic.o objects/ && rm -f objects/all.a nested.a joined.a &&
         (cd objects && ar rcT all.a own.o panic.o && ar rc ../joined.a own.o panic.o) &&
@@ -472,72 +466,72 @@ thin() {
         own 2 ./ld.bfd -T own.ld --whole-archive nested.a -o own.elf &&
         own 2 ./counted ld.lld -T own.ld --whole-archive objects/all.a -o own.elf
 }
-test "own object: all in a thin archive" thin
+try "own object: all in a thin archive" thin
 broken_thin() {
     head -c 200 objects/all.a >cut.a && printf '!<thin>\n%s' '/9 x' >bad.a && : >empty.a &&
         refused 1 "cut.a" "$link" ld -T own.ld cut.a bad.a empty.a -o kernel.elf
 }
-test "a broken thin archive" broken_thin
+try "a broken thin archive" broken_thin
 whole() { rm -f all.a; ar rc all.a own.o panic.o && own 2 ./ld.bfd -T own.ld --whole-archive all.a -o own.elf; }
-test "own object: --whole-archive to the end" whole
+try "own object: --whole-archive to the end" whole
 binary() {
     echo text >text.bin
     own 2 ./ld.bfd -T own.ld own.o panic.o -o own.elf -b binary text.bin
 }
-test "own object: -b binary to the end" binary
+try "own object: -b binary to the end" binary
 joined() {
     "$link" ld -r own.o panic.o -o joined.o && own 2 ./ld.bfd -T own.ld joined.o -o own.elf
 }
-test "own object: ld -r before" joined
+try "own object: ld -r before" joined
 sources() {
     own 3 ./counted gcc "${plain[@]}" -fno-pie -nostdlib -static -no-pie -Wl,-T,own.ld own.c dist/sfu_panic.c \
         -o own.elf
 }
-test "own object: the same command compiles" sources
+try "own object: the same command compiles" sources
 options_of_two_words() {
     own 3 ./counted gcc "${plain[@]}" -D NUMBER -U OTHER -I . -B . -isystem . -fno-pie -nostdlib -static -no-pie \
         -Wl,-T,own.ld own.c dist/sfu_panic.c -o own.elf
 }
-test "own object: the same command compiles, with options of two words" options_of_two_words
+try "own object: the same command compiles, with options of two words" options_of_two_words
 lto() {
     gcc "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
         gcc "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
         own 2 ./counted gcc -Os -flto -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o -o own.elf
 }
-test "own object: LTO of gcc" lto
+try "own object: LTO of gcc" lto
 clang_lto() {
     clang "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
         clang "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
         own 3 ./counted clang -flto -fuse-ld=lld -nostdlib -static -no-pie -Wl,-T,own.ld own-lto.o panic-lto.o \
         -o own.elf
 }
-test "own object: LTO of clang" clang_lto
+try "own object: LTO of clang" clang_lto
 sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' \
     -e 's/\.comment/.rodata &/' own.ld \
     >discards.ld
-test "own object: a script that discards constants" own 5 ./ld.bfd -T discards.ld own.o panic.o -o own.elf
+try "own object: a script that discards constants" own 5 ./ld.bfd -T discards.ld own.o panic.o -o own.elf
 sed 's,/DISCARD/ : {[^}]*},/DISCARD/ : { *(*) },' own.ld >all.ld
-test "own object: /DISCARD/ : { *(*) }" own 2 ./ld.bfd -T all.ld own.o panic.o -o own.elf
-test "own object: --orphan-handling=error" own 2 ./ld.bfd --orphan-handling=error -T all.ld own.o panic.o -o own.elf
+try "own object: /DISCARD/ : { *(*) }" own 2 ./ld.bfd -T all.ld own.o panic.o -o own.elf
+try "own object: --orphan-handling=error" own 2 ./ld.bfd --orphan-handling=error -T all.ld own.o panic.o -o own.elf
 sed 's/    .rodata :/    .text2 :/; s/.text : { /.text : { *(.rodata .rodata.*) /' own.ld >first.ld
-test "own object: constants before the code" own 4 ./ld.bfd -T first.ld own.o panic.o -o own.elf
+try "own object: constants before the code" own 4 ./ld.bfd -T first.ld own.o panic.o -o own.elf
 spaces() {
     mkdir -p "a b" && cp own.o "a b/own o.o" && "$link" ld -T own.ld "a b/own o.o" panic.o -o "a b/own e.elf" &&
         filled "a b/own e.elf"
 }
-test "own object: names with spaces" spaces
+try "own object: names with spaces" spaces
 twice() {
     own 2 ./ld.bfd --build-id=sha1 "${ld[@]}" && cp own.elf one.elf &&
         own 2 ./ld.bfd --build-id=sha1 "${ld[@]}" && cmp own.elf one.elf
 }
-test "own object: the same bytes twice" twice
+try "own object: the same bytes twice" twice
 at_once() {
     local i
     for i in 1 2 3 4 5 6; do "$link" ld -T own.ld own.o panic.o -o "many$i.elf" & done
     wait
     for i in 1 2 3 4 5 6; do filled "many$i.elf" || return 1; done
 }
-test "own object: several at once" at_once
+try "own object: several at once" at_once
 # The place in the script is used, and the object has the rest.
 in_script() {
     sed 's/    .data :/    .sfu_sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += sfu_room; sframe_end = .; }\n&/' \
@@ -545,21 +539,21 @@ in_script() {
         >room.ld
     own 3 "$@" -T room.ld own.o panic.o -o own.elf && [ "$(($(room own.elf)))" -gt 16 ]
 }
-test "own object: the script has room, ld" in_script ./ld.bfd
-test "own object: the script has room, lld" in_script ./counted ld.lld
+try "own object: the script has room, ld" in_script ./ld.bfd
+try "own object: the script has room, lld" in_script ./counted ld.lld
 # Another program is linked once, and is what it would be without sfu-link.
 others() {
     rm -f links
     "$link" "$@" -T own.ld other.o -o other.elf 2>said && [ "$(wc -l <links)" = 1 ] && [ ! -s said ] &&
         "${@:2}" -T own.ld other.o -o expected.elf && cmp other.elf expected.elf
 }
-test "a program that does not ask: ld" others ./counted ld
-test "a program that does not ask: lld" others ./counted ld.lld
+try "a program that does not ask: ld" others ./counted ld
+try "a program that does not ask: lld" others ./counted ld.lld
 foreign() {
     printf '.globl start\nstart: jmp start\n' | as --x32 -o x32.o - &&
         "$link" ld -m elf32_x86_64 -e start x32.o -o x32.elf
 }
-test "a program for another CPU" foreign
+try "a program for another CPU" foreign
 # One word before each program of a makefile.
 tools() {
     rm -f tools.a tools.bin
@@ -571,7 +565,7 @@ tools() {
         "$link" objcopy own.o -O binary tools.bin &&
         [ -s tools.bin ] && [ "$("$link" nm own.o)" = "$(nm own.o)" ] && [ ! -e a.out ]
 }
-test "programs that do not link" tools
+try "programs that do not link" tools
 names() {
     own 2 ./ld.bfd "${ld[@]}" && python3 - <<'END'
 import re
@@ -588,13 +582,13 @@ assert own == expected, "%d and %d bytes" % (len(own), len(expected))
 END
 }
 cp "$root/port/symbols/symbols.py" .
-test "names are those of symbols.py" names
+try "names are those of symbols.py" names
 no_names() {
     own 2 ./ld.bfd "${ld[@]}" && cp own.elf with.elf && rm -f links &&
         "$link" --no-names ./ld.bfd "${ld[@]}" && filled own.elf && ! strings own.elf | grep -q '^sfs1'
 }
-test "--no-names" no_names
-test "a flat binary" refused 1 "link one, and convert it" \
+try "--no-names" no_names
+try "a flat binary" refused 1 "link one, and convert it" \
     "$link" ld --oformat=binary -T own.ld own.o panic.o -o kernel.elf
 # Its script puts constants into .data, as gnu-efi's does: objcopy takes what sfu-link has made along.
 sed -e '/rodata/d' -e 's/ \*(.data / *(.rodata*) &/' own.ld >efi-own.ld
@@ -603,8 +597,8 @@ for_efi() {
         objcopy -j .text -j .data -j .dynamic -j .dynsym -j .reloc --target efi-app-x86_64 own.elf own.efi &&
         grep -q sfulink1 own.efi
 }
-test "own object: a shared object for EFI" for_efi
-test "an image that names another CPU" refused 1 "another CPU than its code is for.*objcopy -O elf32-i386" \
+try "own object: a shared object for EFI" for_efi
+try "an image that names another CPU" refused 1 "another CPU than its code is for.*objcopy -O elf32-i386" \
     "$link" ld --oformat=elf32-i386 -T own.ld own.o panic.o -o kernel.elf
 # Without symbols there are no names, and few rows; strip leaves what sfu-link has made.
 no_symbols() {
@@ -613,11 +607,11 @@ no_symbols() {
         cp own.elf stripped.elf && strip stripped.elf && objcopy -O binary own.elf one.bin &&
         objcopy -O binary stripped.elf two.bin && cmp one.bin two.bin
 }
-test "ld -s" no_symbols
+try "ld -s" no_symbols
 without_link() {
     ! ld -T own.ld own.o panic.o -o own.elf 2>said && grep -q "undefined reference to .sfu_link_data" said
 }
-test "without sfu-link the linker names what is missing" without_link
+try "without sfu-link the linker names what is missing" without_link
 interrupted() {
     printf '#!/bin/sh\nsleep 30\n' >ld.slow && chmod +x ld.slow && cp own.o own.elf
     "$link" ./ld.slow own.o -o own.elf &
@@ -626,7 +620,7 @@ interrupted() {
     kill -TERM $pid
     ! wait $pid && [ ! -e own.elf ] && [ -z "$(ls own.elf.* 2>/dev/null)" ]
 }
-test "a signal leaves nothing" interrupted
+try "a signal leaves nothing" interrupted
 launcher() {
     command -v cmake >/dev/null || return 0
     mkdir -p cm && cat >cm/CMakeLists.txt <<END
@@ -640,7 +634,7 @@ END
     cmake -S cm -B cm/build -DCMAKE_C_LINKER_LAUNCHER="$link" >/dev/null && cmake --build cm/build >/dev/null &&
         filled cm/build/own.elf
 }
-test "CMAKE_C_LINKER_LAUNCHER" launcher
+try "CMAKE_C_LINKER_LAUNCHER" launcher
 by_meson() {
     command -v meson >/dev/null || return 0
     rm -rf me && mkdir me && cp own.c dist/sfu_panic.[ch] me/ &&
@@ -653,12 +647,12 @@ executable('own.elf', 'own.c', 'sfu_panic.c',
 END
     meson setup --native-file me/native me/build me && ninja -j1 -C me/build && filled me/build/own.elf
 }
-test "Meson: c of a native file" by_meson
+try "Meson: c of a native file" by_meson
 arguments_alone() {
     rm -f own.elf && SFU_LINKER=ld SFU_LINK_OPTIONS="--no-names -q" "$link" "${ld[@]}" && filled own.elf &&
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
-test "arguments alone, as cargo has them" arguments_alone
+try "arguments alone, as cargo has them" arguments_alone
 # A build system may put the word in front of a command that has it already, at its start or in a script.
 word_twice() {
     own 2 "$link" -q --no-names ./ld.bfd "${ld[@]}" || return 1
@@ -669,7 +663,7 @@ word_twice() {
     ! "$link" ./ld.twice "${ld[@]}" 2>said && grep -q 'sfu-link: --small: this command is part of another' said &&
         [ ! -e own.elf ]
 }
-test "own object: sfu-link in front of sfu-link" word_twice
+try "own object: sfu-link in front of sfu-link" word_twice
 # ld writes behind a symbolic link, and lld replaces the link.
 symbolic_link() {
     local linker
@@ -681,7 +675,7 @@ symbolic_link() {
         [ -z "$(ls own.elf.* far.elf.* 2>/dev/null)" ] || return 1
     done
 }
-test "own object: the output is a symbolic link" symbolic_link
+try "own object: the output is a symbolic link" symbolic_link
 # What is no file stays where it is, and is written once.
 no_file() {
     cat >ld.pipe <<'END'
@@ -694,7 +688,7 @@ END
     timeout 20 "$link" ./ld.pipe own.o -o pipe.elf && wait $! && grep -q there piped && [ "$(wc -l <links)" = 1 ] &&
         [ -p pipe.elf ]
 }
-test "own object: the output is no file" no_file
+try "own object: the output is no file" no_file
 # The tables that sfu-link has written into a file, into made.tables; and where they are.
 cat >tables.py <<'END'
 import sys
@@ -726,7 +720,7 @@ END
         cmp true.tables made.tables
 }
 cp own.c first.c
-test "own object: another code in the second link" changed
+try "own object: another code in the second link" changed
 # The lines of README.md, in a kernel that has a console and a structure of saved registers.
 readme() {
     {
@@ -740,4 +734,4 @@ readme() {
     gcc "${plain[@]}" -fno-pie -Wall -Wextra -Werror -c own.c -o readme.o &&
         own 2 ./ld.bfd -T own.ld readme.o panic.o -o own.elf
 }
-test "the lines of README.md" readme
+try "the lines of README.md" readme

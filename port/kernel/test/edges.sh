@@ -6,20 +6,21 @@
 # for atomic operations, no memcpy. And in C and in C++ SFU_KERNEL_POINTER takes a pointer to a stack and refuses the
 # stack itself, SFU_KERNEL_ARRAY takes the stack and refuses a pointer, and SFU_KERNEL_AT refuses what is too far.
 set -u
+. test/lib/tests.sh
 out=$1
+log=$out/log
+
+# needs COMPILER...: what the object needs of others; or why there is none
+needs() {
+    "$@" -std=c99 -ffreestanding -fno-stack-protector -Wall -Wextra -Wpedantic -Werror -I. -Iarch -Iport/print \
+        -Iport/kernel -c port/kernel/sfu_kernel.c -o "$out/alone.o" &&
+        nm -u "$out/alone.o" | awk '$2 !~ /^(sfu_|_GLOBAL_OFFSET_TABLE_)/ { print $2 }'
+}
 for compiler in gcc 'x86_64-linux-gnu-gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc \
     clang 'clang --target=aarch64-linux-gnu' 'clang --target=s390x-linux-gnu'; do
     for opt in -O0 -Os; do
-        name="needs nothing: $compiler $opt"
-        case $name in *"${T:-}"*) ;; *) continue ;; esac
         # shellcheck disable=SC2086 # words
-        if ! $compiler $opt -std=c99 -ffreestanding -fno-stack-protector -Wall -Wextra -Wpedantic -Werror -I. -Iarch \
-            -Iport/print -Iport/kernel -c port/kernel/sfu_kernel.c -o "$out/alone.o" 2>"$out/alone.log"; then
-            echo "not ok $name: $(head -n 1 "$out/alone.log")"
-            continue
-        fi
-        need=$(nm -u "$out/alone.o" | awk '$2 !~ /^(sfu_|_GLOBAL_OFFSET_TABLE_)/ { printf "%s ", $2 }')
-        if [ -z "$need" ]; then echo "ok $name"; else echo "not ok $name: needs $need"; fi
+        silent "needs nothing: $compiler $opt" needs $compiler $opt
     done
 done
 
@@ -27,7 +28,7 @@ done
 # is that of its stack.
 offset() {
     $1 -ffreestanding -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -Iarch -Iport/print -Iport/kernel \
-        -c -o "$out/offset.o" - 2>"$out/offset.log" <<END
+        -c -o "$out/offset.o" - <<END
 #include "sfu_kernel.h"
 struct task { int id; $2; };
 extern const struct sfu_kernel_threads threads;
@@ -37,32 +38,25 @@ END
 }
 # takes COMPILER MACRO GOOD BAD: MACRO(struct task, stack) compiles with the member GOOD, and not with BAD.
 takes() {
-    name="$2: $1"
-    case $name in *"${T:-}"*) ;; *) return ;; esac
-    if ! offset "$1" "$3" "$2(struct task, stack)"; then
-        echo "not ok $name: $3: $(head -n 1 "$out/offset.log")"
-    elif offset "$1" "$4" "$2(struct task, stack)"; then
-        echo "not ok $name: it takes $4"
-    elif ! grep -q 'array' "$out/offset.log"; then
-        echo "not ok $name: it fails by another reason: $(head -n 1 "$out/offset.log")"
-    else
-        echo "ok $name"
+    offset "$1" "$3" "$2(struct task, stack)" || return 1
+    if offset "$1" "$4" "$2(struct task, stack)" 2>"$out/offset.log"; then
+        echo "it takes $4"
+        return 1
     fi
+    grep 'array' "$out/offset.log" || { echo "it fails by another reason" && cat "$out/offset.log" && return 1; }
 }
 for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' 'clang++ -std=c++11 -xc++' \
     'riscv64-linux-gnu-gcc -std=c99 -xc'; do
-    takes "$compiler" SFU_KERNEL_POINTER 'char *stack' 'char stack[4096]'
-    takes "$compiler" SFU_KERNEL_ARRAY 'char stack[4096]' 'char *stack'
-    takes "$compiler" SFU_KERNEL_AT 'char other[32763], stack' 'char other[32764], stack'
+    try "SFU_KERNEL_POINTER: $compiler" takes "$compiler" SFU_KERNEL_POINTER 'char *stack' 'char stack[4096]'
+    try "SFU_KERNEL_ARRAY: $compiler" takes "$compiler" SFU_KERNEL_ARRAY 'char stack[4096]' 'char *stack'
+    try "SFU_KERNEL_AT: $compiler" takes "$compiler" SFU_KERNEL_AT 'char other[32763], stack' 'char other[32764], stack'
 done
 
 # described COMPILER: compiles SFU_KERNEL and all macros of descriptions, in the order that C++ wants, without a
 # warning. C++ before C++20 has no designators, but gcc and clang take them.
 described() {
-    name="SFU_KERNEL: $1"
-    case $name in *"${T:-}"*) ;; *) return ;; esac
-    if $1 -ffreestanding -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Werror -I. -Iarch \
-        -Iport/print -Iport/kernel -c -o "$out/described.o" - 2>"$out/described.log" <<'END'; then
+    $1 -ffreestanding -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Werror -I. -Iarch \
+        -Iport/print -Iport/kernel -c -o "$out/described.o" - <<'END'
 #include "sfu_cycles.h"
 #include "sfu_kernel.h"
 #include "sfu_sizes.h"
@@ -91,12 +85,8 @@ SFU_KERNEL(inside, console_putc(c), 1, 0, (void)0,
            .switched = SFU_KERNEL_SWITCHED(struct switch_frame, ra, fp),
            .trap = SFU_KERNEL_TRAP(struct trap, pc, sp, fp, lr));
 END
-        echo "ok $name"
-    else
-        echo "not ok $name: $(head -n 1 "$out/described.log")"
-    fi
 }
 for compiler in 'gcc -std=c99 -xc' 'g++ -std=c++20 -xc++' 'g++ -std=c++11 -xc++' 'clang -std=c99 -xc' \
     'clang++ -std=c++20 -xc++' 'clang++ -std=c++11 -Wno-c++20-designator -xc++' 'riscv64-linux-gnu-gcc -std=c99 -xc'; do
-    described "$compiler"
+    try "SFU_KERNEL: $compiler" described "$compiler"
 done

@@ -7,10 +7,12 @@
 set -eu
 LC_ALL=C
 export LC_ALL
+unset T # each test needs what those before it have made
+. test/lib/tests.sh
 work=$1
+log=$work/log
 here=port/rust
 flags='-std=gnu11 -O1 -I. -Iarch -Iport/print -Iport/symbols -Iport/rust/test'
-failed=0
 
 gcc_of() {
     case $1 in
@@ -60,19 +62,6 @@ compare() {
         diff - "$dir/names"
 }
 
-# said NAME COMMAND...: a result line, and what the command printed if it failed.
-said() {
-    name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "ok $name"
-    else
-        failed=1
-        sed 's/^/# /' "$work/log"
-        echo "not ok $name"
-    fi
-}
-
 # mutant NAME SED-EXPRESSION REASON: a crate with that change compiles by itself, and is found to differ for REASON.
 mutant() {
     sources=$work/mutant
@@ -89,20 +78,18 @@ mutant() {
         sed 's/^/# /' "$work/log"
         reason="found for another reason"
     else
-        echo "ok mutant, $1"
-        return
+        reason=
     fi
-    failed=1
-    echo "not ok mutant, $1: $reason"
+    none "mutant, $1" "$reason"
 }
 
 rm -rf "$work"
 mkdir -p "$work"
 for cpu in x86_64 aarch64 s390x i386; do
-    said "expectation, $cpu" expectation "$cpu"
+    try "expectation, $cpu" expectation "$cpu"
     cp -r "$here/src" "$work/$cpu/crate"
-    said "the crate, $cpu" crate "$cpu" "$work/$cpu/crate"
-    said "declarations, $cpu: $(cat "$work/$cpu/count")" compare "$cpu" "$work/$cpu/crate"
+    try "the crate, $cpu" crate "$cpu" "$work/$cpu/crate"
+    try "declarations, $cpu: $(cat "$work/$cpu/count")" compare "$cpu" "$work/$cpu/crate"
 done
 mutant "two fields exchanged" 's/pub sp: u64/pub sp_: u64/; s/pub fp: u64/pub sp: u64/; s/pub sp_: u64/pub fp: u64/' \
     'sfu_registers.sp: 16, and in C 8'

@@ -9,27 +9,19 @@ set -u
 mkdir -p "$1"
 work=$(readlink -f "$1")
 log=$work/log
+. test/lib/tests.sh
 cargo="--offline --target-dir=$work"
-failed=0
 unset CC CFLAGS AR SFU_DIR
 
-verdict() {
-    if [ "$2" = 0 ]; then
-        echo "ok $1"
-    else
-        failed=1
-        sed 's/^/# /' "$log"
-        echo "not ok $1"
-    fi
+within() {
+    cd "port/rust/$1" && shift && "$@"
 }
 
-# said NAME FOLDER COMMAND...: a result line, and what the command printed if it failed.
+# said NAME FOLDER COMMAND...: a test of what the command does in that folder of the port.
 said() {
-    name=$1
-    folder=port/rust/$2
-    shift 2
-    (cd "$folder" && "$@") >"$log" 2>&1
-    verdict "$name" $?
+    said_name=$1
+    shift
+    try "$said_name" within "$@"
 }
 
 # The folders of the PATH with cargo and rustc, without links to the same.
@@ -45,6 +37,17 @@ version() {
     found=$(sed -n 's/^version = "\(.*\)"$/\1/p' port/rust/Cargo.toml)
     echo "the crate's version is $found, and that of sfu.h $wanted"
     [ "$found" = "$wanted" ]
+}
+
+# cargo_test DIRECTORY: there is a line "test result: ok. N passed" for each of these: the crate's file of tests, and
+# the example of the manual.
+cargo_test() {
+    cargo test --offline "--target-dir=$1" >"$1.tests" || { cat "$1.tests" && return 1; }
+    passed=$(sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$1.tests" | tr '\n' ' ')
+    case $passed in
+    *[1-9]*' '[1-9]*) ;;
+    *) echo "passed: $passed" && return 1 ;;
+    esac
 }
 
 # ---- the build script, by itself: as cargo runs it for a target, without that target's core library ----
@@ -165,13 +168,7 @@ compilers >"$work/compilers"
 while read -r number folder; do
     old_path=$PATH
     PATH=$folder:$PATH
-    said "cargo test, rustc $number" . cargo test --offline "--target-dir=$work/$number"
-    # Of each of these an own "test result: ok. N passed": the crate's file of tests, and the example of the manual.
-    passed=$(sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$log" | tr '\n' ' ')
-    case $passed in
-    *[1-9]*' '[1-9]*) echo "ok they were run, rustc $number" ;;
-    *) failed=1 && echo "not ok they were run, rustc $number: $passed" ;;
-    esac
+    said "cargo test, rustc $number" . cargo_test "$work/$number"
     PATH=$old_path
 done <"$work/compilers"
 

@@ -7,17 +7,8 @@
 set -eu
 LC_ALL=C
 export LC_ALL
+. test/lib/tests.sh
 work=$1
-failed=0
-
-result() {
-    if [ -z "$2" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1: $(echo "$2" | tr '\n' ' ')"
-        failed=1
-    fi
-}
 
 # flags_of CPU: what readelf -h says of the target's objects.
 flags_of() {
@@ -36,13 +27,13 @@ one() {
     mkdir -p "$directory"
     if RUSTFLAGS="-L$core" CARGO_TARGET_DIR="$directory/target" cargo build --offline --release --target "$2" \
         --manifest-path port/rust/Cargo.toml >"$directory/log" 2>&1; then
-        result "$1 cargo build" ''
+        none "$1 cargo build" ''
     else
-        result "$1 cargo build" "$(tail -n 5 "$directory/log")"
+        none "$1 cargo build" "$(tail -n 5 "$directory/log")"
         return
     fi
     archive=$(find "$directory/target" -name libsfu.a | head -n 1)
-    result "$1 objects" "$([ "$(said_of "$archive")" = "$(flags_of "$1")" ] || said_of "$archive")"
+    none "$1 objects" "$([ "$(said_of "$archive")" = "$(flags_of "$1")" ] || said_of "$archive")"
     cat >"$directory/use.rs" <<'EOF'
 #![no_std]
 #[panic_handler]
@@ -59,9 +50,9 @@ EOF
         --extern "sfu=$rlib" "-L${archive%/*}" "$directory/use.rs" -o "$directory/libuse.a" >"$directory/log" 2>&1 &&
         riscv64-linux-gnu-ld -m "$3" --gc-sections -u use_it -e use_it "$directory/libuse.a" "$archive" \
             -o "$directory/use" >"$directory/log" 2>&1; then
-        result "$1 link" ''
+        none "$1 link" ''
     else
-        result "$1 link" "$(tail -n 5 "$directory/log")"
+        none "$1 link" "$(tail -n 5 "$directory/log")"
     fi
 }
 

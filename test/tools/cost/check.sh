@@ -4,6 +4,7 @@
 #
 # check.sh OUT: whether `make cost` counts right: sizes as size(1) says, instructions as they can be counted by hand.
 set -u
+. test/lib/tests.sh
 out=$1
 here=$(dirname "$0")
 mkdir -p "$out"
@@ -21,15 +22,6 @@ size_of() {
 small_of() {
     build/tools/sfu-gen -q --small -o "$out/small" --address=0x100000 "$1"
     wc -c <"$out/small"
-}
-
-# equal NAME FOUND EXPECTED
-equal() {
-    if [ "$2" = "$3" ]; then
-        echo "ok $1"
-    else
-        echo "not ok $1: $2, expected $3"
-    fi
 }
 
 test/tools/bench/plugin.sh "$out/insns.so"

@@ -4,13 +4,13 @@
 #
 # gates.sh OUT: what must hold of sfu.c and sfu.h themselves.
 set -u
+. test/lib/tests.sh
 out=$1
 mkdir -p "$out"
 here=$(dirname "$0")
 
-# A test: its name, a limit and a value that must be at most that; a name and a value that must be empty.
-at_most() { [ "$3" -le "$2" ] && echo "ok $1 ($3, at most $2)" || echo "not ok $1: $3, more than $2"; }
-none() { [ -z "$2" ] && echo "ok $1" || echo "not ok $1: $2"; }
+# at_most NAME LIMIT VALUE
+at_most() { none "$1" "$([ "$3" -le "$2" ] || echo "$3, more than $2")"; }
 
 # Functions of FILE that have more than 60 lines, by the braces in column 0.
 long_functions() {
@@ -50,8 +50,7 @@ compare() {
 budget() {
     printf '%s\n' 'a 2' 'b 2' 'd 2' 'e shape-f 100' 'g shape-h 100' >"$out/self.budget"
     printf '%s\n' 'a 1' 'b 3' 'c 1' 'e shape-f 102' 'g shape-h 103' >"$out/self.now"
-    [ "$(compare "$out/self.budget" "$out/self.now" | grep -c '^not ok')" = 4 ] && echo 'ok a budget can be missed' ||
-        echo 'not ok a budget can be missed: it cannot'
+    equal 'a budget can be missed' "$(compare "$out/self.budget" "$out/self.now" | grep -c '^not ok')" 4
     if ! "$here/budget.sh" "$out" >"$out/budget.now" 2>"$out/budget.log"; then
         echo "not ok budget: $(tail -n 1 "$out/budget.log")"
         return

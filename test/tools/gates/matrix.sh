@@ -6,6 +6,7 @@
 # its object needs nothing and has nothing to write to. Prints a line "ok ..." or "not ok ...: reason" for each
 # compiler, ABI and language. Run in the top directory; OUT is for the objects. build/tc holds the toolchain.
 set -u
+. test/lib/tests.sh
 out=$1
 mkdir -p "$out"
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wundef -Wvla -Werror'
@@ -39,13 +40,15 @@ fault() {
     [ -z "$data" ] || echo "can be written to: $data"
 }
 
-# try NAME CPU COMMAND...: with each optimisation (-O3 for x86_64), with and without -fPIC; one line for all of them. A
-# compiler for a 32-bit machine needs data to address for the latter: it is named "... alone" and does without. What is
-# named "... too" is compiled twice: -O0 and -O2. A switch takes code away: it is compiled three times.
-try() {
+# compiles NAME CPU COMMAND...: with each optimisation (-O3 for x86_64), with and without -fPIC; one line for all of
+# them. A compiler for a 32-bit machine needs data to address for the latter: it is named "... alone" and does without.
+# What is named "... too" is compiled twice: -O0 and -O2. A switch takes code away: it is compiled three times.
+compiles() {
     test_name=$1
     test_cpu=$2
     shift 2
+    chosen "$test_name" || return 0
+    wrong=
     for opt in -O0 -Os -O2 -O3 '-Os -fPIC' '-O2 -fPIC'; do
         case $test_name$opt in
         *alone*-fPIC) continue ;;
@@ -59,12 +62,9 @@ try() {
         esac
         # shellcheck disable=SC2086  # words
         wrong=$(fault "$out/$(echo "$test_name" | tr ' ' -).o" "$test_cpu" "$@" $opt)
-        if [ -n "$wrong" ]; then
-            echo "not ok $test_name: $opt: $(echo "$wrong" | tr '\n' ' ')"
-            return
-        fi
+        [ -z "$wrong" ] || break
     done
-    echo "ok $test_name"
+    none "$test_name" "${wrong:+$opt: $wrong}"
 }
 
 # languages NAME CPU C++-COMPILER COMPILER ARGUMENT...
@@ -76,16 +76,16 @@ languages() {
     shift 4
     # shellcheck disable=SC2086  # words
     for std in c99 ${LONG:+c17}; do
-        try "$name $std" "$cpu" "$cc" "$@" -std=$std $warn_c
+        compiles "$name $std" "$cpu" "$cc" "$@" -std=$std $warn_c
     done
     # The newest languages for one ABI: what they complain about is the same for all.
     # shellcheck disable=SC2086  # words
-    [ "$abi" != x86_64 ] || try "$name c2x too" "$cpu" "$cc" "$@" -std=c2x $warn_c
-    [ "$abi" != x86_64 ] || try "$name c++20 too" "$cpu" "$cxx" "$@" -x c++ -std=c++20
+    [ "$abi" != x86_64 ] || compiles "$name c2x too" "$cpu" "$cc" "$@" -std=c2x $warn_c
+    [ "$abi" != x86_64 ] || compiles "$name c++20 too" "$cpu" "$cxx" "$@" -x c++ -std=c++20
     if command -v "$cxx" >/dev/null; then
-        try "$name c++" "$cpu" "$cxx" "$@" -x c++ -std=c++11
+        compiles "$name c++" "$cpu" "$cxx" "$@" -x c++ -std=c++11
     else
-        echo "not ok $name c++: no $cxx"
+        none "$name c++" "no $cxx"
     fi
 }
 
@@ -105,37 +105,39 @@ compilers() {
 
 # What kernels are compiled with.
 kernels() {
-    try 'gcc -fno-builtin too' x86_64 gcc -std=c99 -fno-builtin
-    try 'clang -fno-builtin too' x86_64 clang -std=c99 -fno-builtin
+    compiles 'gcc -fno-builtin too' x86_64 gcc -std=c99 -fno-builtin
+    compiles 'clang -fno-builtin too' x86_64 clang -std=c99 -fno-builtin
     for abi in x86_64 aarch64; do
-        try "clang -mgeneral-regs-only $abi too" $abi clang --target=$abi-linux-gnu -std=c99 -mgeneral-regs-only
+        compiles "clang -mgeneral-regs-only $abi too" $abi clang --target=$abi-linux-gnu -std=c99 -mgeneral-regs-only
     done
-    try 'gcc -mgeneral-regs-only x86_64 too' x86_64 gcc -std=c99 -mgeneral-regs-only -mno-red-zone
-    try 'gcc -mgeneral-regs-only aarch64 too' aarch64 aarch64-linux-gnu-gcc -std=c99 -mgeneral-regs-only -mstrict-align
-    try 'gcc -msoft-float s390x too' s390x s390x-linux-gnu-gcc -std=c99 -msoft-float -mpacked-stack
-    try 'gcc -mcmodel=kernel too' x86_64 gcc -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
-    try 'clang -mcmodel=kernel too' x86_64 clang -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
+    compiles 'gcc -mgeneral-regs-only x86_64 too' x86_64 gcc -std=c99 -mgeneral-regs-only -mno-red-zone
+    compiles 'gcc -mgeneral-regs-only aarch64 too' aarch64 aarch64-linux-gnu-gcc -std=c99 -mgeneral-regs-only \
+        -mstrict-align
+    compiles 'gcc -msoft-float s390x too' s390x s390x-linux-gnu-gcc -std=c99 -msoft-float -mpacked-stack
+    compiles 'gcc -mcmodel=kernel too' x86_64 gcc -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
+    compiles 'clang -mcmodel=kernel too' x86_64 clang -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
     for abi in 'rv64imac lp64' 'rv64gc lp64d' 'rv32imac ilp32' 'rv32gc ilp32d' 'rv32em ilp32e' \
         'rv32emc ilp32e'; do
-        try "gcc ${abi% *} too" x86_64 riscv64-linux-gnu-gcc -std=c99 -mcmodel=medany -march="${abi% *}" \
+        compiles "gcc ${abi% *} too" x86_64 riscv64-linux-gnu-gcc -std=c99 -mcmodel=medany -march="${abi% *}" \
             -mabi="${abi#* }"
     done
-    try 'clang-16 rv64imac too' x86_64 clang-16 --target=riscv64-none-elf -std=c99 -march=rv64imac
-    try 'clang-16 rv32imac too' x86_64 clang-16 --target=riscv32-none-elf -std=c99 -march=rv32imac
+    compiles 'clang-16 rv64imac too' x86_64 clang-16 --target=riscv64-none-elf -std=c99 -march=rv64imac
+    compiles 'clang-16 rv32imac too' x86_64 clang-16 --target=riscv32-none-elf -std=c99 -march=rv32imac
     for cpu in 'cortex-m0 -mthumb' 'cortex-m3 -mthumb' 'cortex-m4 -mthumb -mfloat-abi=hard' 'cortex-m33 -mthumb' \
         cortex-a15 'cortex-a15 -mthumb' arm926ej-s; do
         # shellcheck disable=SC2086  # words
-        try "gcc $cpu too" x86_64 arm-none-eabi-gcc -std=c99 -mcpu=$cpu
+        compiles "gcc $cpu too" x86_64 arm-none-eabi-gcc -std=c99 -mcpu=$cpu
         # shellcheck disable=SC2086  # words
-        try "clang-16 $cpu too" x86_64 clang-16 --target=arm-none-eabi -std=c99 -mcpu=$cpu
+        compiles "clang-16 $cpu too" x86_64 clang-16 --target=arm-none-eabi -std=c99 -mcpu=$cpu
     done
-    try 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
-    try 'gcc -m32 for itself too' x86_64 gcc -std=c99 -m32 -fno-pic -mgeneral-regs-only -DSFU_ABI=SFU_I386
-    try 'clang i686 for itself too' x86_64 clang --target=i686-none-elf -std=c99 -mgeneral-regs-only -DSFU_ABI=SFU_I386
+    compiles 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
+    compiles 'gcc -m32 for itself too' x86_64 gcc -std=c99 -m32 -fno-pic -mgeneral-regs-only -DSFU_ABI=SFU_I386
+    compiles 'clang i686 for itself too' x86_64 clang --target=i686-none-elf -std=c99 -mgeneral-regs-only \
+        -DSFU_ABI=SFU_I386
     # With LTO code comes into being in the link, and so does what it needs.
-    try 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
-    try 'gcc16 -flto too' x86_64 link_lto build/tc/gcc16/x86_64/gcc -flinker-output=nolto-rel
-    try 'clang -flto too' x86_64 link_lto clang -fuse-ld=lld
+    compiles 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
+    compiles 'gcc16 -flto too' x86_64 link_lto build/tc/gcc16/x86_64/gcc -flinker-output=nolto-rel
+    compiles 'clang -flto too' x86_64 link_lto clang -fuse-ld=lld
 }
 
 # link_lto COMPILER FLAG ARGUMENT...: what fault compiles into $object becomes code in a link, which FLAG is for.
@@ -151,22 +153,18 @@ link_lto() {
 self_test() {
     echo 'void *memset(void *, int, unsigned long); void f(char *p) { memset(p, 0, 99); }' >"$out/self.c"
     gcc -O0 -c "$out/self.c" -o "$out/self.o"
-    [ "$(undefined "$out/self.o" x86_64)" = 'memset ' ] && echo 'ok sees an undefined symbol' ||
-        echo 'not ok sees an undefined symbol: it does not'
+    equal 'sees an undefined symbol' "$(undefined "$out/self.o" x86_64)" 'memset '
     echo 'unsigned long long f(unsigned long long a) { return a % 10; }' >"$out/self.c"
     clang --target=mips-none-elf -O2 -c "$out/self.c" -o "$out/self.o"
-    [ "$(undefined "$out/self.o" x86_64)" = '__umoddi3 ' ] && echo 'ok sees an undefined symbol for 32 bits' ||
-        echo 'not ok sees an undefined symbol for 32 bits: it does not'
+    equal 'sees an undefined symbol for 32 bits' "$(undefined "$out/self.o" x86_64)" '__umoddi3 '
     echo '__uint128_t f(__uint128_t a, __uint128_t b) { return a % b; }' >"$out/self.c"
     object=$out/self.o
     link_lto gcc -flinker-output=nolto-rel -O2 -ffreestanding -c "$out/self.c" -o "$object"
-    [ "$(undefined "$object" x86_64)" = '__umodti3 ' ] && echo 'ok sees an undefined symbol behind LTO' ||
-        echo 'not ok sees an undefined symbol behind LTO: it does not'
+    equal 'sees an undefined symbol behind LTO' "$(undefined "$object" x86_64)" '__umodti3 '
     for code in 'int x = 1;' 'int x;' 'extern int y; int *const x = &y;'; do
         echo "$code" >"$out/self.c"
         gcc -O2 -fPIC -c "$out/self.c" -o "$out/self.o"
-        [ -n "$(writable "$out/self.o" x86_64)" ] && echo "ok sees writable data: $code" ||
-            echo "not ok sees writable data: $code: it does not"
+        none "sees writable data: $code" "$([ -n "$(writable "$out/self.o" x86_64)" ] || echo 'it does not')"
     done
 }
 
@@ -179,14 +177,14 @@ switches() {
         "$small -DSFU_ABI=SFU_AMD64" "$small -DSFU_ABI=SFU_S390X"; do
         # shellcheck disable=SC2086  # words
         {
-            try "gcc $define" x86_64 gcc -std=c99 $warn_c $define
-            try "clang $define" x86_64 clang -std=c99 $warn_c $define
+            compiles "gcc $define" x86_64 gcc -std=c99 $warn_c $define
+            compiles "clang $define" x86_64 clang -std=c99 $warn_c $define
         }
     done
     for target in i386-none-elf riscv32-none-elf powerpc-none-elf mips-none-elf arm-none-eabi \
         'arm-none-eabi -mthumb'; do
         # shellcheck disable=SC2086  # words
-        try "clang $target alone" x86_64 clang --target=$target -std=c99 $warn_c
+        compiles "clang $target alone" x86_64 clang --target=$target -std=c99 $warn_c
     done
 }
 

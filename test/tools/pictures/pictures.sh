@@ -21,6 +21,7 @@ if [ -n "${3-}" ]; then
     rm "$out/profile.log"
 fi
 [ "$out" != "$here" ] || exit 0
+. test/lib/tests.sh
 
 for name in speed trace ${3:+profile}; do
     case $name-$(gcc -dumpversion) in
@@ -30,24 +31,16 @@ for name in speed trace ${3:+profile}; do
         continue
         ;;
     esac
-    if cmp -s "$here/$name.svg" "$out/$name.svg"; then
-        echo "ok $name.svg is new"
-    else
-        echo "not ok $name.svg is new: it is stale: make pictures"
-    fi
+    none "$name.svg is new" "$(cmp -s "$here/$name.svg" "$out/$name.svg" || echo 'it is stale: make pictures')"
 done
+# has SVG TEXT LIMIT: it is XML with that text, and shorter than that many bytes.
+has() {
+    python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$1" && grep "$2" "$1" &&
+        [ "$(wc -c <"$1")" -lt "$3" ]
+}
+log=$out/log
 for name in speed trace; do
-    if python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$here/$name.svg" &&
-        grep -q 'prefers-color-scheme: dark' "$here/$name.svg" && [ "$(wc -c <"$here/$name.svg")" -lt 8192 ]; then
-        echo "ok $name.svg is XML, small, and has colours for dark pages"
-    else
-        echo "not ok $name.svg is XML, small, and has colours for dark pages: it is not"
-    fi
+    try "$name.svg is XML, small, and has colours for dark pages" has "$here/$name.svg" \
+        'prefers-color-scheme: dark' 8192
 done
-name=profile
-if python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' "$here/$name.svg" &&
-    grep -q '<title>sqlite3VdbeExec: ' "$here/$name.svg" && [ "$(wc -c <"$here/$name.svg")" -lt 65536 ]; then
-    echo "ok $name.svg is XML, not large, and shows sqlite"
-else
-    echo "not ok $name.svg is XML, not large, and shows sqlite: it is not"
-fi
+try 'profile.svg is XML, not large, and shows sqlite' has "$here/profile.svg" '<title>sqlite3VdbeExec: ' 65536

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * print_test [FILE]: what sfu_depot_print prints of random depots is what sfu-trace's parser reads, and keeps to the
- * format. FILE: the last dump is written there.
+ * depot_print_test [FILE]: what sfu_depot_print prints of random depots is what sfu-trace's parser reads, and keeps to
+ * the format. FILE: the last dump is written there.
  */
 #include <stdio.h>
 #include <stdlib.h>
