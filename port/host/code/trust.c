@@ -11,9 +11,12 @@
 #include "rounds.h"
 #include "saved.h"
 #include "signal_code.h"
+#include "trial.h"
 #include "uncalled.h"
 #include "units.h"
 #include "vectors.h"
+#include "common/calls.h"
+#include "common/filled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +115,88 @@ static void leave_out_foreign(struct code *code, const struct code_how *how)
     }
 }
 
+/* ---- Starts to which a thread may be told to return ------------------------------------------------------------ */
+
+/* The start of the last row that begins in front of the end of a unit. */
+struct last_row {
+    uint64_t start, end;
+};
+
+/* A cfi_row_fn. */
+static void note_row(void *ctx, const struct cfi_row *row)
+{
+    struct last_row *last = ctx;
+
+    if (row->start < last->end)
+        last->start = row->start;
+}
+
+/* Whether the last byte of UNIT is the first one of no instruction, and in no call. Rows begin with instructions. */
+static bool ends_long(struct code *code, const struct code_unit *unit)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    struct last_row last = {unit->start, unit->end};
+    struct code_fact fact = {0};
+    uint64_t pc;
+    size_t i;
+
+    if (unit->fde != NULL)
+        cfi_rows(code->cfi, unit->fde, note_row, &last);
+    for (i = 0; i < unit->num_rows; i++)
+        note_row(&last, &unit->rows[i]);
+    for (pc = last.start; text.bytes != NULL && pc < unit->end; pc += fact.size) {
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        if (fact.size == 0)
+            return false;
+    }
+    return pc == unit->end && fact.size > 1 && fact.flow != CODE_CALL;
+}
+
+/* Whether a thread may be told to return to UNIT: it never returns, or nobody has called it. */
+static bool may_come_last(struct code *code, const struct code_unit *unit)
+{
+    return unit->outermost || (unit->num_rows > 0 && unit->rows[0].kind == CFI_OUTERMOST) ||
+           (unit->function && !unit->returns && !unit->passes_on && !unit->leaves && !unit->dirty &&
+            code_never_returns(code, unit->start));
+}
+
+/* Whether the bytes in front of UNIT, behind those of BEFORE, say that nothing there has called UNIT's start. x86: and
+ * that no row is needed there. Others: what looks like a call there is data. */
+static bool is_free(struct code *code, const struct filled *filled, const struct code_unit *before,
+                    const struct code_unit *unit)
+{
+    struct call call;
+
+    if (code->cpu->link)
+        return filled_is_data(filled, unit->start - 1) && call_before(code->image, unit->start, &call);
+    return may_come_last(code, unit) &&
+           (before->end == unit->start ? ends_long(code, before)
+                                       : image_is_padding(code->image, before->end, unit->start));
+}
+
+/* Notes the starts of such functions. What lies in front, a byte lower, is looked up for a return to them; the frame of
+ * the code there would be invented. */
+static void note_free_starts(struct code *code)
+{
+    struct cfi *cfi = code->cfi;
+    struct filled filled;
+    size_t i;
+
+    if (!filled_read(&filled, code->image))
+        return;
+    for (i = 1; i < code->num_units; i++) {
+        if (!is_free(code, &filled, &code->units[i - 1], &code->units[i]))
+            continue;
+        cfi->free_starts = grow(cfi->free_starts, cfi->num_free_starts, sizeof *cfi->free_starts);
+        cfi->free_starts[cfi->num_free_starts++] = code->units[i].start;
+    }
+    filled_free(&filled);
+}
+
+/* ---- An image --------------------------------------------------------------------------------------------------- */
+
 /* Adds to REPORT what was found of each unit that has CFI. */
 static void report_units(struct code *code, const struct code_how *how, struct code_report *report)
 {
@@ -164,6 +249,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     } while (how->find && code_find_entries(&code, how));
     code_find_conflicts(&code, how);
     code_leave_to_signals(&code, spans, how);
+    note_free_starts(&code);
     report_units(&code, how, report);
     if (how->saved != NULL)
         code_find_saved(&code, how, false);

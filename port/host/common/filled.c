@@ -134,6 +134,14 @@ void filled_free(struct filled *filled)
     free(filled->data);
 }
 
+bool filled_is_data(const struct filled *filled, uint64_t addr)
+{
+    const struct filled_data *data = filled->data;
+    const size_t i = count_up_to(data, filled->num_data, sizeof *data, offsetof(struct filled_data, start), addr);
+
+    return i > 0 && addr < data[i - 1].end;
+}
+
 /* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
 static uint64_t count_filler_runs(struct image *image, uint64_t start, uint64_t end)
 {

@@ -23,6 +23,9 @@ struct filled {
 bool filled_read(struct filled *filled, struct image *image);
 void filled_free(struct filled *filled);
 
+/* Whether data that is marked is at ADDR. */
+bool filled_is_data(const struct filled *filled, uint64_t addr);
+
 /* x86: how long the header of a boot loader is of which the SIZE bytes, or fewer, are at P, or 0. */
 uint64_t filled_header_size(const uint8_t *p, uint64_t size);
 

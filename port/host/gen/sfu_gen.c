@@ -667,7 +667,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
 
     num_findings = 0;
     compare_tables(&in->cfi, &in->spans, &made, &how, &c);
-    compare_kept(&in->image, &in->kept, &made, &how, &kept);
+    compare_kept(&in->cfi, &in->kept, &made, &how, &kept);
     walker_free(comparer.walker);
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].name.start, findings[0].what);

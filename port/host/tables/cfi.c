@@ -465,9 +465,19 @@ void cfi_free(struct cfi *cfi)
     free(cfi->made);
     free(cfi->cies);
     free(cfi->fdes);
+    free(cfi->free_starts);
+    cfi->free_starts = NULL;
+    cfi->num_free_starts = 0;
     cfi->made = NULL;
     cfi->cies = NULL;
     cfi->fdes = NULL;
+}
+
+bool cfi_is_free_start(const struct cfi *cfi, uint64_t addr)
+{
+    const size_t n = count_up_to(cfi->free_starts, cfi->num_free_starts, sizeof *cfi->free_starts, 0, addr);
+
+    return n > 0 && cfi->free_starts[n - 1] == addr;
 }
 
 void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num)

@@ -61,7 +61,12 @@ struct cfi {
     struct cfi_cie *made; /* of entries that cfi_add_code has added, or NULL */
     struct cfi_fde *fdes; /* by section, then in the file's order */
     size_t num_fdes;
+    uint64_t *free_starts; /* starts to which a thread may be told to return; by address (trust.c) */
+    size_t num_free_starts;
 };
+
+/* Whether a thread may be told to return to ADDR, and no instruction begins at the byte in front. */
+bool cfi_is_free_start(const struct cfi *cfi, uint64_t addr);
 
 /* Where CFI is read from. */
 enum { CFI_EH = 1, CFI_DEBUG = 2 };

@@ -9,6 +9,7 @@
 
 struct comparing {
     struct image *image;
+    const struct cfi *cfi;
     const struct joined *tables;
     uint64_t start, end; /* of the code in hand */
     uint64_t ra;         /* its column of the return address */
@@ -118,8 +119,12 @@ static bool is_byte_before(const struct comparing *c, const struct cfi_row *want
     struct sfu_row next;
     struct call call;
 
-    if (pc + 1 != c->end || pc % c->image->registers->code_unit == 0 || call_before(c->image, c->end, &call) ||
-        joined_find(c->tables, c->end, &next) != SFU_OK)
+    if (pc + 1 != c->end || joined_find(c->tables, c->end, &next) != SFU_OK)
+        return false;
+    if (!c->image->registers->link && cfi_is_free_start(c->cfi, c->end))
+        return code == SFU_E_NO_FDE || (code == SFU_OK && got->kind == SFU_ROW_OUTERMOST && next.kind == got->kind);
+    if (pc % c->image->registers->code_unit == 0 ||
+        (call_before(c->image, c->end, &call) && !cfi_is_free_start(c->cfi, c->end)))
         return false;
     if (code == SFU_OK
             ? got->kind != next.kind || !same_rule(&got->cfa, &next.cfa) || !same_rule(&got->ra, &next.ra)
@@ -189,7 +194,7 @@ static void compare_row(void *ctx, const struct cfi_row *wanted)
 void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
                     const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {cfi->image, tables, 0, 0, 0, false, how, result, NULL};
+    struct comparing c = {cfi->image, cfi, tables, 0, 0, 0, false, how, result, NULL};
     size_t i;
 
     memset(result, 0, sizeof *result);
@@ -210,10 +215,10 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
     }
 }
 
-void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables,
+void compare_kept(const struct cfi *cfi, const struct kept *kept, const struct joined *tables,
                   const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {image, tables, 0, 0, 0, false, how, result, NULL};
+    struct comparing c = {cfi->image, cfi, tables, 0, 0, 0, false, how, result, NULL};
     size_t i;
 
     memset(result, 0, sizeof *result);

@@ -54,7 +54,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
                     const struct compare_how *how, struct comparison *result);
 
 /* The same with what the image had for code without CFI. */
-void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables,
+void compare_kept(const struct cfi *cfi, const struct kept *kept, const struct joined *tables,
                   const struct compare_how *how, struct comparison *result);
 
 /* Describes DIFFERENCE in the SIZE bytes at TEXT. */

@@ -201,7 +201,8 @@ static uint64_t end_of(const struct encoder *e, size_t function)
     const struct function *f = &e->tables->functions[function];
     const uint64_t end = f->start + f->size;
 
-    return end - (function + 1 < e->tables->num_functions && f[1].start == end && f[1].has_byte_before);
+    return end - (function + 1 < e->tables->num_functions && f[1].start == end &&
+                  (f[1].has_byte_before || f[1].is_apart));
 }
 
 /* Gives the next row of the group that does not repeat the one before it, or NULL; and its address. */

@@ -128,8 +128,8 @@ static bool can_follow(const struct grouping *in, size_t function)
     if (is_plain(in, function - 1) && ends_outermost(in, function - 1) && b->start != a->start + a->size &&
         !b->has_byte_before)
         return false;
-    return is_plain(in, function) && is_plain(in, function - 1) && !a->before_loss && a->key_b == b->key_b &&
-           in->flexible[function - 1] == in->flexible[function] && code != NULL &&
+    return is_plain(in, function) && is_plain(in, function - 1) && !a->before_loss && !b->is_apart &&
+           a->key_b == b->key_b && in->flexible[function - 1] == in->flexible[function] && code != NULL &&
            b->start - code->addr < code->size && image_is_padding(in->tables->image, a->start + a->size, b->start);
 }
 

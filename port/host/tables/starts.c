@@ -4,8 +4,9 @@
  * Functions whose start may be a return address: that of the first function of a thread, FreeRTOS' prvTaskExitError for
  * instance. Nothing has called there, and what is looked up is the byte before, which belongs to another function or to
  * the padding behind it. Where no call ends there, that function is not in the trace: the byte counts as the start's.
- * No instruction begins at that byte, so no other lookup needs it. On x86, whose instructions may have one byte, that
- * holds in padding alone.
+ * No instruction begins at that byte, so no other lookup needs it. On x86, whose instructions may have one byte, code
+ * says where that holds (code/trust.c). There each function's first row leads to a caller, as does the last row of what
+ * lies in front: the byte has no row, and only in front of functions that never return, because that costs bytes.
  */
 #include "tables.h"
 #include "common/calls.h"
@@ -26,11 +27,11 @@ static bool is_plain(const struct function *f)
 }
 
 /* Whether that byte, behind END of the function in front, is in no call, and no instruction begins there. */
-static bool is_free(const struct tables *t, uint64_t end, uint64_t start)
+static bool is_free(const struct tables *t, const struct cfi *cfi, uint64_t end, uint64_t start)
 {
     struct call call;
 
-    return (end < start && image_is_padding(t->image, end, start)) ||
+    return (end < start && image_is_padding(t->image, end, start)) || cfi_is_free_start(cfi, start) ||
            (end <= start && t->image->registers->link && start % t->image->registers->code_unit == 0 &&
             !call_before(t->image, start, &call));
 }
@@ -46,7 +47,7 @@ static bool misleads(const struct tables *t, const struct function *a, const str
     return r->link && leads_on(r, last) && !leads_on(r, first);
 }
 
-void tables_mark_starts(struct tables *t)
+void tables_mark_starts(struct tables *t, const struct cfi *cfi)
 {
     size_t i;
 
@@ -55,6 +56,8 @@ void tables_mark_starts(struct tables *t)
         struct function *b = &t->functions[i];
 
         b->has_byte_before =
-            is_plain(a) && is_plain(b) && misleads(t, a, b) && is_free(t, a->start + a->size, b->start);
+            is_plain(a) && is_plain(b) && misleads(t, a, b) && is_free(t, cfi, a->start + a->size, b->start);
+        b->is_apart = !t->image->registers->link && is_plain(a) && is_plain(b) && !b->has_byte_before &&
+                      cfi_is_free_start(cfi, b->start);
     }
 }

@@ -282,7 +282,7 @@ static void open_function(struct builder *b, uint64_t start, bool by_pc)
 
     t->functions = grow(t->functions, t->num_functions, sizeof *t->functions);
     t->functions[t->num_functions++] =
-        (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, false, 0};
+        (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, false, false, 0};
     b->open = b->any = true;
     b->by_pc = by_pc;
 }
@@ -402,7 +402,7 @@ void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_
         build_kept(tables, &kept->list[i]);
     put_in_order(tables->functions, tables->num_functions, sizeof *tables->functions, by_function_start);
     if (!tables->keep_cfi)
-        tables_mark_starts(tables);
+        tables_mark_starts(tables, cfi);
 }
 
 void tables_free(struct tables *tables)

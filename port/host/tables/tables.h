@@ -29,6 +29,7 @@ struct function {
     bool signal, key_b;
     bool before_loss;     /* no row describes the code between it and the next one */
     bool has_byte_before; /* the byte in front of its start is looked up for its start: starts.c */
+    bool is_apart;        /* the byte in front of its start has no row: starts.c */
     uint8_t repeat;       /* not 0: rows are those of blocks of this size */
 };
 
@@ -60,8 +61,8 @@ void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_
                  const struct kept *kept);
 void tables_free(struct tables *tables);
 
-/* Sets has_byte_before of each function. They are in order. */
-void tables_mark_starts(struct tables *tables);
+/* Sets has_byte_before and is_apart of each function. They are in order. CFI: has the starts that are free. */
+void tables_mark_starts(struct tables *tables, const struct cfi *cfi);
 
 /* Whether FP is the base of another rule than its own, in any row. */
 bool tables_need_fp(const struct tables *tables);

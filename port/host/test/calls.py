@@ -1611,6 +1611,8 @@ STARTS_SILENT = {
     "s390x": ("lgr %r1, %r14\nlghi %r14, 0", "br %r1", "r15+160 r1+0 r11+0"),
     "arm": ("mov r3, lr\nmov lr, r0", "bx r3", "r13+0 r3+0 FP+0"),
 }
+# Data that looks like a call. Assemblers for s390x do not mark data.
+STARTS_DATA = {"aarch64": ".4byte 0x94000000", "riscv": ".4byte 0xef", "arm": ".4byte 0xf800f000"}
 # More calls.
 STARTS_CALLS = {"arm": ("mov lr, pc\nbx r3", "mov lr, pc\nldr pc, [r3]", "blne leaf"),
                 "thumb": (".arch armv8-m.main\nblxns r3",), "riscv64": ("c.jalr a5", "jal t0, leaf"),
@@ -2497,7 +2499,15 @@ def starts(cpu):
     def no_caller(found, _):
         return found == "none" or found.split()[1] in ("r30+0", "r1+0", "r14+0")
 
-    if cpu in LOST_BY: # of tables alone: where there is padding
+    if cpu in LOST_BY: # where there is padding, or a last instruction of more bytes than one
+        for options in ([], ["--small"]):
+            for last in ("", "ud2", "nobody has called it"):
+                for align in (1, 32):
+                    starting(cpu, last, align, lambda found, _: found == "none", *options)
+            for last in STARTS[kind][3] + ("hlt",):
+                starting(cpu, last, 1, lambda found, row: found == row, *options)
+        starting(cpu, "", 1, ended, "--entry=f:start", "--small")
+        starting(cpu, "hlt", 1, lambda found, row: found == row, "--entry=f:start", "--small")
         starting(cpu, "", 32, ended if cpu == "x86_64" else no_caller, "--entry=f:start", "--small")
         starting(cpu, "nobody has called it", 32, lambda found, _: found == "none", "--small")
         for call in STARTS[kind][3]:
@@ -2517,6 +2527,8 @@ def starts(cpu):
     starting(cpu, STARTS[kind][2] + "\n.cfi_endproc\n.4byte 0x1000\n.cfi_startproc", unit, ended, "--entry=f:start",
              "--small")
     starting(cpu, "", 32, ended, "--entry=f:start", "--small")
+    for options in ([], ["--small"]) if kind in STARTS_DATA else ():
+        starting(cpu, STARTS[kind][2] + "\n" + STARTS_DATA[kind], unit, no_caller, *options)
 
 
 def loss_is_said():
