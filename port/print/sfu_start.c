@@ -284,27 +284,42 @@ static uint32_t own_segment(void)
     return segment & 0xffffu;
 }
 
-/* A sfu_trap_hook_fn, for exception entries of a kernel with programs. The CPU has pushed PC, CS and the flags; behind
- * them SP was if CS says that the kernel was interrupted. A program has entered the kernel otherwise. Another segment
- * of the kernel may be code of 16 bits; and a task that a gate has entered has none of the three on its stack. */
+/* What the CPU has pushed. */
+struct pushed {
+    sfu_addr at, pc, segment, flags;
+};
+
+/* Reads what the CPU has pushed at AT. Of the flags, bit 1 is set, and bits 3, 5, 15 and those from 22 on never are. */
+static bool read_pushed(sfu_addr at, struct pushed *pushed)
+{
+    pushed->at = at;
+    return sfu_read_word(&started.panic.own, at, false, &pushed->pc) == SFU_OK &&
+           sfu_read_word(&started.panic.own, at + 4, false, &pushed->segment) == SFU_OK &&
+           sfu_read_word(&started.panic.own, at + 8, false, &pushed->flags) == SFU_OK &&
+           (pushed->flags & 0xffc0802au) == 2;
+}
+
+/* A sfu_trap_hook_fn, for exception entries of a kernel of which no row tells what the CPU has pushed: PC, CS and the
+ * flags, and an error code in front, which an entry may not know of whose handler never returns. Behind them SP was if
+ * CS says that the kernel was interrupted. A program has entered the kernel otherwise. Another segment of the kernel
+ * may be code of 16 bits; and a task that a gate has entered has none of the three on its stack. */
 static int cross_frame(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
     const sfu_addr sp = frame->regs.sp, lookup = frame->regs.pc - (frame->regs.pc_kind == SFU_PC_RETURN);
     const struct sfu_link_saved *saved = find_saved(lookup, SAVED_PC);
-    const sfu_addr pushed = saved != NULL ? sp + (sfu_addr)saved->offset : 0;
-    sfu_addr segment, flags;
+    const sfu_addr at = saved != NULL ? sp + (sfu_addr)saved->offset : 0;
+    struct pushed pushed;
 
     (void)ctx;
-    if (saved == NULL || !read_saved(lookup, sp, SAVED_PC, &regs->pc) ||
-        sfu_read_word(&started.panic.own, pushed + 4, false, &segment) != SFU_OK ||
-        sfu_read_word(&started.panic.own, pushed + 8, false, &flags) != SFU_OK)
+    if (saved == NULL || saved->from != FROM_SP || (!read_pushed(at, &pushed) && !read_pushed(at + 4, &pushed)))
         return code;
-    if ((segment & LEVEL) != 0 || (flags & VIRTUAL_8086) != 0)
+    if ((pushed.segment & LEVEL) != 0 || (pushed.flags & VIRTUAL_8086) != 0)
         return SFU_END;
-    if ((segment & 0xffffu) != own_segment())
+    if ((pushed.segment & 0xffffu) != own_segment())
         return code;
-    regs->sp = pushed + 12;
+    regs->pc = pushed.pc;
+    regs->sp = pushed.at + 12;
     regs->has_ra = false;
     return find_fp(frame, lookup, regs) ? SFU_OK : code;
 }

@@ -39,6 +39,14 @@ TRACES = {
 # Entries have no rows here. A hook of the kernel's own knows the registers that they have saved, or, without that, the
 # hook of sfu_panic_start.
 TASKS = {**TRACES, "unhooked": TRACES["page"]}
+STOPPED = {
+    "fault": (["panic", "stopped", "invalid_entry", "illegal [interrupted]", "scenario_fault", *MAIN], END),
+    "page": (["panic", "stopped", "page_entry", "write_at [interrupted]", "scenario_page", *MAIN], END),
+    "protection": (["panic", "stopped", "protection_entry", "scenario_protection [interrupted]", *MAIN], END),
+    "wild": (["panic", "stopped", "page_entry", "0x0000000012345678 [interrupted]", "through [wild call]",
+              "scenario_wild", *MAIN], END),
+    "panic": TRACES["panic"],
+}
 
 
 def trace(text):
@@ -88,6 +96,10 @@ def main():
     for scenario, wanted in TASKS.items():
         test("with tasks: " + scenario, expect, image, scenario, wanted)
     test("with tasks: overflow", overflow, image)
+    image, said = build("stubs", BUILDS["gcc-O2"], "-DWITH_STUBS")
+    test("with stubs: sfu-link says who crosses them", must, "cross its calls without rows" in said, said)
+    for scenario, wanted in STOPPED.items():
+        test("with stubs: " + scenario, expect, image, scenario, wanted)
     finish()
 
 

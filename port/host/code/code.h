@@ -431,7 +431,7 @@ struct code {
     bool naming;          /* interrupts begin with names for what registers have */
     bool scratch;         /* RISC-V: and the scratch register has */
     bool changed;         /* a unit has */
-    bool programs;        /* i386: exceptions may come from programs */
+    const char *pushed;   /* i386: why no row tells what exceptions have pushed; NULL: rows do */
     bool switch_ended;    /* a way behind a switch to another stack has, or otherwise */
     bool addresses_known; /* which units are addressed */
     bool handed_known;    /* which units entries go to with the return address of what was interrupted */

@@ -21,9 +21,9 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     lost.end = unit->end;
     lost.kind = CFI_LOST;
     lost.by_code = true;
-    lost.why = t->code->programs   ? trust_from_program
-               : t->fixed.num == 0 ? "an interrupt function that does not store where it came from"
-                                   : NULL;
+    lost.why = t->code->pushed != NULL ? t->code->pushed
+               : t->fixed.num == 0     ? "an interrupt function that does not store where it came from"
+                                       : NULL;
     t->cfi.num = 0;
     rows_collect(&t->cfi, &lost);
 }

@@ -65,7 +65,7 @@ static uint64_t needed_registers(const struct code *code)
     needed &= ~(1u << cpu->sp | 1u << cpu->fp);
     if (cpu->banked)
         return (needed & ~(1u << cpu->ra)) | 1u << cpu->fp | 15ull << KEPT_PC;
-    if (code->programs)
+    if (code->pushed != NULL)
         return needed | 1u << cpu->fp | 1ull << KEPT_PC;
     if (code->scratch)
         return 1u << cpu->sp | 1u << cpu->fp | 1u << cpu->ra | 1ull << KEPT_PC | 1ull << KEPT_SP;
@@ -215,7 +215,7 @@ static void keep(void *ctx, uint64_t pc, const struct code_fact *fact, const str
             find_kept(t->cpu, v.held, BASE_ENTRY + reg, reg, &kept);
     if (t->cpu->banked)
         find_crossing(t->cpu, v.held, &kept);
-    else if (t->code->programs)
+    else if (t->code->pushed != NULL)
         find_pushed(t->cpu, v.held, &kept);
     k->list = grow(k->list, k->num, sizeof *k->list);
     k->list[k->num++] = kept;

@@ -80,6 +80,41 @@ static bool loads_task(struct image *image)
     return false;
 }
 
+/* Whether code calls a handler that never returns, and behind the call, with SP as it was there, would return from the
+ * interrupt (`call handler; iret`). Nobody has seen that return, so that it does not show whether the CPU had pushed an
+ * error code, which has to be taken off before. */
+static bool returns_unseen(struct code *code)
+{
+    enum { CALL = 0xe8, CALL_SIZE = 5, IRET = 0xcf };
+    struct image *image = code->image;
+    size_t i, k;
+
+    for (i = 0; i < image->num_code; i++) {
+        const struct section *section = image->code[i];
+        const uint8_t *p = image_instructions(image, section->addr, section->size);
+
+        for (k = 0; p != NULL && k + CALL_SIZE < section->size; k++) {
+            const uint64_t next = section->addr + k + CALL_SIZE;
+
+            if (p[k] == CALL && p[k + CALL_SIZE] == IRET &&
+                code_never_returns(code, (uint32_t)(next + load_number(p + k + 1, 4, false))))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* i386: why no row tells what exceptions have pushed, or NULL. */
+static const char *why_not_told(struct code *code)
+{
+    if (loads_task(code->image))
+        return "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
+    if (returns_unseen(code))
+        return "in this image an entry calls a handler that never returns, in front of `iret`: whether the CPU has "
+               "pushed an error code is not seen there, and no row can tell";
+    return NULL;
+}
+
 /* Functions that HOW says begin threads or CPUs have CFI that says that nobody has called them. */
 static void overrule_starts(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how)
 {
@@ -233,13 +268,13 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     if (code.cpu == NULL)
         return false;
     code.decoder = code.cpu->open != NULL ? code.cpu->open(cfi->image) : NULL;
-    code.programs = code.cpu->pushed != 0 && loads_task(cfi->image);
     overrule_starts(cfi, spans, how);
     code_find_units(&code, spans, report);
     if (how->derive)
         code_find_gaps(&code, spans, how->kept);
     code.reports = zeroed(code.num_units, sizeof *code.reports);
     leave_out_foreign(&code, how);
+    code.pushed = code.cpu->pushed != 0 ? why_not_told(&code) : NULL;
     code_begin_entries(&code, how);
     code_note_low_core(&code);
     do {

@@ -13,8 +13,6 @@ static const char by_call[] =
     "returns, for all that the compiler knows (-funwind-tables helps; in Rust "
     "-Cforce-unwind-tables=yes)";
 static const char of_mode[] = "the interrupted SP is that of a mode of the CPU, which no row can ask for";
-const char trust_from_program[] =
-    "where a program was interrupted, SP and SS lie behind what the CPU has pushed, and no row can tell";
 
 /* Why STATE, that of an interrupt's entry, gives no row; CALLS: for the frame of a call. */
 static const char *why_lost(struct trust *t, const struct code_state *state, bool calls)
@@ -23,8 +21,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state, boo
     struct sfu_rule rule;
     bool unused;
 
-    if (t->code->programs && state->caller == CALLER_INTERRUPTED)
-        return trust_from_program;
+    if (t->code->pushed != NULL && state->caller == CALLER_INTERRUPTED)
+        return t->code->pushed;
     if (cpu->banked && state->caller == CALLER_INTERRUPTED)
         return of_mode;
     if (t->unit->lost_to == LOST_BY_PROGRAM)
@@ -100,7 +98,7 @@ static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct
     if (size == 0)
         return;
     if (!code_is_sure(t->code, t->unit, v->state) || !derive_row(t->cpu, v->held, &row) ||
-        (row.trap && (t->code->programs || t->cpu->banked))) {
+        (row.trap && (t->code->pushed != NULL || t->cpu->banked))) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
             trust_lose(t, pc, size, why_lost(t, v->state, v->held != v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)

@@ -23,6 +23,4 @@ void trust_lose_unsaid(struct trust *t);
 /* The rows of CFI with those that were fixed in their places. */
 struct rows trust_unite(struct trust *t);
 
-extern const char trust_from_program[];
-
 #endif

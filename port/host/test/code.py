@@ -2462,12 +2462,18 @@ def far_jumps():
 
 def programs():
     """i386: the interrupted SP lies behind what the CPU has pushed, in assembly and in gcc's interrupt functions. Where
-    a task register is loaded, programs may have been interrupted, whose SP is another one: entries have no rows."""
+    a task register is loaded, programs may have been interrupted, whose SP is another one: entries have no rows. Nor
+    have they where `iret` stands behind a call that never returns, because it does not show whether there was an error
+    code."""
     functions = dict(NAKED["i386"][0], gcc="push %eax\n.cfi_def_cfa_offset 8\npush %ecx\n.cfi_def_cfa_offset 12\n"
                      "call handler\npop %ecx\n.cfi_def_cfa_offset 8\npop %eax\n.cfi_def_cfa_offset 4\niret",
                      loads="mov %ax, %ss\nret")
-    for described, loads in ((True, False), (False, False), (True, True), (False, True)):
-        functions["loads"] = "nop\n" * 300 + ("ltr %ax\nret" if loads else "str %ax\nret")
+    never = "call hangs\niret\nhangs: hlt\njmp hangs"
+    for described, loads, text in ((True, False, "str %ax\nret"), (False, False, "str %ax\nret"),
+                                   (True, True, "ltr %ax\nret"), (False, True, "ltr %ax\nret"),
+                                   (True, True, never), (False, True, never),
+                                   (False, False, never.replace("hangs\niret", "handler\niret"))):
+        functions["loads"] = "nop\n" * 300 + text
         if not described:
             functions = {name: re.sub(r"\n\.cfi_[^\n]*", "", text) for name, text in functions.items()}
         image = naked_image("i386", functions, described)

@@ -28,9 +28,19 @@ start:
     jmp common
     .endm
 
+#ifdef WITH_STUBS
+    /* With an error code or without it: what is called never returns. */
+    .irp name, invalid_entry, protection_entry, page_entry
+    .globl \name
+\name:
+    call stopped
+    iret
+    .endr
+#else
     entry invalid_entry, 6
     entry protection_entry, 13, error=1
     entry page_entry, 14, error=1
+#endif
     entry timer_entry, 32
 
     .globl handler_returned

@@ -6,6 +6,8 @@
  *
  * WITH_TASKS: a double fault has a task gate, so the image has `ltr`, and sfu-gen makes no rows of exception entries.
  * Traces cross them by a hook of the kernel's own; that of the scenario "unhooked" by the one of sfu_panic_start.
+ *
+ * WITH_STUBS: the entries of faults are those of a tutorial, which never come to their iret.
  */
 #include "sfu_panic.h"
 
@@ -166,6 +168,17 @@ step static void illegal(void)
 {
     __asm__ volatile("ud2");
 }
+
+#ifdef WITH_STUBS
+_Noreturn void stopped(void);
+
+_Noreturn void stopped(void)
+{
+    panic("stopped\n");
+    for (;;)
+        continue;
+}
+#endif
 
 static volatile bool ticks;
 
