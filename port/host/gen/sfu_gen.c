@@ -956,8 +956,11 @@ static struct share measure_code(struct image *image, const struct tables *table
             if (f->start < pc)
                 continue;
             share.code += measure_gap(image, &filled, pc, f->start);
-            share.described += f->size;
             pc = f->start + f->size;
+            if (f->num_rows == 0)
+                share.code += measure_gap(image, &filled, f->start, pc);
+            else
+                share.described += f->size;
         }
         share.code += measure_gap(image, &filled, pc, end);
     }

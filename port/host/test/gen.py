@@ -870,6 +870,12 @@ def share():
     bare = assemble("bare", "call h\nhlt\n.type h, @function\nh: nop\nret\n.size h, .-h\n")
     said = gen("--derive", "--size", bare)[1]
     must("rows: no byte has CFI, 100.00% of 8 bytes of code" in said, said)
+    # A signal frame is in the tables so that a hook is asked. Where no row can say it, its code has none.
+    signal = assemble("unsaid", """.cfi_startproc\nret\n.cfi_endproc\n.balign 4\n.type h, @function
+        h: .cfi_startproc\n.cfi_signal_frame\n.cfi_escape 0x0f, 5, 0x77, 0, 0x70, 0, 0x22\nxor %eax, %eax\nud2
+        .cfi_endproc\n.size h, .-h\n""")
+    said = gen("--size", signal)[1]
+    must("20.000% of 5 bytes with CFI, 20.00% of 5 bytes of code" in said, said)
     errors = gen("-q", "--strict", "--require=6.3", image, status=1)[1]
     must("6.250% of the 64 bytes of code" in errors and "6.3% are required" in errors, errors)
     must(read(image) == before, "--require has written")
