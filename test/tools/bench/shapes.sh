@@ -37,7 +37,10 @@ fi
 budget=${SFU_SHAPES-}
 # NAME_Os: the walker NAME, where all of ours is compiled for size.
 ours='sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_Os sfu_fast_index_Os sfu_fast_8k_Os'
-[ -n "$budget" ] || ours="sfu_fast_32k $ours"
+[ -n "$budget" ] || ours="sfu_fast_room sfu_fast_32k $ours"
+# In the program with frame pointers, too, where their names end in _fp.
+cached='sfu_fast_8k sfu_fast_room'
+cached_fp='sfu_fast_8k_fp sfu_fast_room_fp'
 peers='libunwind_cached libgcc'
 lib=$tc/peers/root/usr/lib/x86_64-linux-gnu
 [ -z "$budget" ] && [ -f "$lib/libc.so.6" ] || lib=$tc/gcc16/root/usr/lib/x86_64-linux-gnu
@@ -56,6 +59,17 @@ all() {
     fi
 }
 
+# Bytes of a cache that has room for the call sites of shape $1, at least 8 KiB: 8 for each, as sfu_fast.h says.
+room() {
+    case $1 in
+    sites_100k) echo $((1024 * 1024)) ;;
+    sites_10k) echo $((128 * 1024)) ;;
+    sites_4k | modules_*) echo $((32 * 1024)) ;;
+    sites_2k) echo $((16 * 1024)) ;;
+    *) echo $((8 * 1024)) ;;
+    esac
+}
+
 # What bench.c and the walkers are told of shape $1.
 defines() {
     [ "$cpu" != x86_64 ] || echo -DBENCH_BOTH
@@ -66,6 +80,7 @@ defines() {
     sites_10k | sites_100k) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=1600" ;;
     *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 800)" ;;
     esac
+    [ -n "$budget" ] || echo "-DBENCH_ROOM=$(room "$1")"
     case $1 in
     stacks) echo -DBENCH_FIND_STACK ;;
     interrupt_stack) echo -DBENCH_FIND_STACK -DBENCH_FP_LOSES=1 ;;
@@ -212,7 +227,7 @@ by_qemu() {
 }
 
 # sfu_fast_8k_fp: the walker sfu_fast_8k in a program with frame pointers.
-with_fp() { sed 's/ sfu_fast_8k / sfu_fast_8k_fp /'; }
+with_fp() { sed 's/ \(sfu_fast_[a-z0-9]*\) / \1_fp /'; }
 
 # measure SHAPE: its lines
 measure() {
@@ -222,12 +237,14 @@ measure() {
     # shellcheck disable=SC2086  # words
     "$program" "$out/peers" time sfu $ours $peers >"$program.time" || status=1
     build "$1" "$program-fp" -fno-omit-frame-pointer -DBENCH_FP=1
-    "$program-fp" "$out/peers" time sfu_fast_8k fp libunwind_cached libgcc >"$program-fp.times" || status=1
+    # shellcheck disable=SC2086  # words
+    "$program-fp" "$out/peers" time $cached fp libunwind_cached libgcc >"$program-fp.times" || status=1
     with_fp <"$program-fp.times" >"$program-fp.time"
     # shellcheck disable=SC2086  # words
     "$here/count.sh" "$program" "$out/peers" $walkers $peers >"$program.count"
-    "$here/count.sh" "$program-fp" "$out/peers" sfu_fast_8k fp | with_fp | grep 'fp ' >>"$program.count"
-    for walker in $walkers $peers sfu_fast_8k_fp fp; do
+    # shellcheck disable=SC2086  # words
+    "$here/count.sh" "$program-fp" "$out/peers" $cached fp | with_fp | grep 'fp ' >>"$program.count"
+    for walker in $walkers $peers $cached_fp fp; do
         times=$program.time
         [ "${walker%fp}" = "$walker" ] || times=$program-fp.time
         awk -v shape="$1" -v walker="$walker" -v traces="$out-traces.tsv" '

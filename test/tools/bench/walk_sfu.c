@@ -291,6 +291,9 @@ FAST(fast_2k, 2048, false)
 FAST(fast_4k, 4096, false)
 FAST(fast_16k, 16384, false)
 FAST(fast_32k, 32768, false)
+#ifdef BENCH_ROOM /* bytes of a cache that has room for the program's call sites */
+FAST(fast_room, BENCH_ROOM, false)
+#endif
 #endif
 
 const struct walker WALKERS[] = {
@@ -303,6 +306,9 @@ const struct walker WALKERS[] = {
     {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
     {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
     {"sfu_fast_32k", fast_32k_init, fast_32k_walk},
+#ifdef BENCH_ROOM
+    {"sfu_fast_room", fast_room_init, fast_room_walk},
+#endif
 #endif
     {NULL, NULL, NULL},
 };
