@@ -51,7 +51,7 @@ extern "C" {
  * the kind, which stands for all the rest */
 #define SFU_FAST_KINDS       8
 #define SFU_FAST_LARGE_KINDS 3   /* the same of rules for larger frames */
-#define SFU_FAST_REGIONS     128 /* numbers of regions of code that it can have entries of; 122 of them are given */
+#define SFU_FAST_REGIONS     256 /* numbers of regions of code that it can have entries of; 194 of them are given */
 #define SFU_FAST_OUTSIDE     16 /* sets of entries that PCs of no function may take, until the sections next change */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
@@ -140,8 +140,8 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
  * traces meet: 8 KiB for 1,000, 16 KiB for 2,048; at a few regular distances, call sites need twice as much. With less,
  * a trace that seldom finds its PCs in the cache stops using it: such a trace takes up to a fifth longer than one
- * without a cache. The cache covers code in at most 122 regions of the address space, the first ones that traces meet.
- * The first two are 2^10 times as large as the cache, 8 MiB for 8 KiB; all others 2^8 times as large, 2 MiB. A trace
+ * without a cache. The cache covers code in at most 194 regions of the address space, the first ones that traces meet.
+ * The first two are 2^12 times as large as the cache, 32 MiB for 8 KiB; all others 2^7 times as large, 1 MiB. A trace
  * that changes between regions costs up to twice as much. PCs that no function has get half of the regions at most, and
  * SFU_FAST_OUTSIDE sets of 8 entries. The cache can hold every rule with CFA = SP + a multiple of 8 up to 2,040 whose
  * other parts are one of SFU_FAST_KINDS kinds, and with CFA = SP + a multiple of 16 from 2,048 to 10,224 whose other

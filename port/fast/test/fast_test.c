@@ -782,7 +782,7 @@ static void test_touching(void *argument)
     compare_touching(true);
 }
 
-/* A PC that is the first of a region of code, of 2^20 bytes for a cache of 1 KiB, is taken for that of no other. */
+/* A PC that is the first of a region of code, of 2^22 bytes for a cache of 1 KiB, is taken for that of no other. */
 static void test_regions(void *argument)
 {
     const uint64_t first = UINT64_C(0x155554) << 20, second = UINT64_C(0x159994) << 20;
@@ -820,7 +820,7 @@ static void test_regions(void *argument)
 /* The PC behind a region, whose place in its own is the same as that of the region's first. */
 static void test_behind_region(void *argument)
 {
-    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 20);
+    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 22);
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
@@ -848,7 +848,7 @@ static void test_behind_region(void *argument)
 /* The same of a narrow region: two others were met before it, one of no function. The caller is in the one behind. */
 static void test_behind_narrow_region(void *argument)
 {
-    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 20), ra = behind + 1;
+    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 19), ra = behind + 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
@@ -1294,9 +1294,17 @@ static void test_distances(void *argument)
 static void test_many_regions(void *argument)
 {
     (void)argument;
-    compare_layout(&(struct layout){122, 4, 64, 16 << 20});
+    compare_layout(&(struct layout){194, 2, 64, 16 << 20});
     compare_layout(&(struct layout){60, 8, 64, (16 << 20) + (1 << 18)});
-    compare_layout(&(struct layout){60, 8, 0x40000, UINT64_C(1) << 40});
+    compare_layout(&(struct layout){96, 5, 0x20000, UINT64_C(1) << 40});
+}
+
+/* Modules as a loader places them: 10 MiB, which two wide regions have, of 16 MiB each for a cache of 4 KiB. */
+static void test_near_modules(void *argument)
+{
+    (void)argument;
+    compare_layout(&(struct layout){10, 40, 64, 1 << 20});
+    assert_that(fast.num_regions <= 2, "modules are in narrow regions");
 }
 
 /* Outermost is what lies in target.final. */
@@ -1356,7 +1364,7 @@ static void test_wild(void *argument)
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
         assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
     }
-    own = (s->top.pc & ~(fast.reach / 4 - 1)) + 1;
+    own = (s->top.pc & ~(fast.reach / 32 - 1)) + 1;
     for (i = 0; i < SFU_FAST_REGIONS && fast.regions[i] != own; i++)
         ;
     assert_that(i < SFU_FAST_REGIONS, "no region is left for a section");
@@ -2118,7 +2126,8 @@ static struct {
     {"frame records", test_records, {0}},
     {"modules at every distance share the cache", test_capacities, {0}},
     {"functions of one size share the cache", test_distances, {0}},
-    {"modules in 122 regions share the cache", test_many_regions, {0}},
+    {"modules in 194 regions share the cache", test_many_regions, {0}},
+    {"modules near each other are in wide regions", test_near_modules, {0}},
     {"frames of many sizes", test_sizes, {0}},
     {"the PC behind a region", test_behind_region, {0}},
     {"the PC behind a narrow region", test_behind_narrow_region, {0}},
