@@ -808,7 +808,7 @@ static int panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_a
     if (code != SFU_OK || !frame->reliable)
         return panic_from(k, top, NULL);
     copy_registers(&from, &frame->regs);
-    k->saved = frame->saved;
+    k->saved = frame->interrupted ? frame->saved : 0;
     code = panic_from(k, &from, NULL);
     k->saved = 0;
     return code;
