@@ -537,8 +537,9 @@ static void complete_instructions(struct lint *lint)
     size_t i;
 
     for (i = 0; i < lint->num_covered; i++) {
-        const uint64_t end = (lint->covered[i].end + unit - 1) / unit * unit;
+        uint64_t end = (lint->covered[i].end + unit - 1) / unit * unit;
 
+        end += cfi_is_free_start(&lint->mended, end + 1); /* x86 */
         if (i + 1 == lint->num_covered || end <= lint->covered[i + 1].start)
             lint->covered[i].end = end;
     }

@@ -47,6 +47,12 @@ static bool misleads(const struct tables *t, const struct function *a, const str
     return r->link && leads_on(r, last) && !leads_on(r, first);
 }
 
+/* Whether F begins with a row that says who has called it, on x86. */
+static bool begins_called(const struct tables *t, const struct function *f)
+{
+    return !t->image->registers->link && (t->rows[f->first_row].flags & ROW_OUTERMOST) == 0;
+}
+
 void tables_mark_starts(struct tables *t, const struct cfi *cfi)
 {
     size_t i;
@@ -57,7 +63,6 @@ void tables_mark_starts(struct tables *t, const struct cfi *cfi)
 
         b->has_byte_before =
             is_plain(a) && is_plain(b) && misleads(t, a, b) && is_free(t, cfi, a->start + a->size, b->start);
-        b->is_apart = !t->image->registers->link && is_plain(a) && is_plain(b) && !b->has_byte_before &&
-                      cfi_is_free_start(cfi, b->start);
+        b->is_apart = is_plain(a) && is_plain(b) && begins_called(t, b) && cfi_is_free_start(cfi, b->start);
     }
 }
