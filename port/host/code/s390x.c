@@ -1440,9 +1440,15 @@ static unsigned size_of(const uint8_t *p)
     return *p < 0x40 ? 2 : *p < 0xc0 ? 4 : 6;
 }
 
+/* Whether the instruction at Q is a store of a register, or of a byte that stands in it. */
+static bool is_plain_store(const uint8_t *q)
+{
+    return *q == 0x50 || *q == 0x40 || *q == 0x42 || *q == 0x92 || (*q == 0xe3 && q[5] == 0x24);
+}
+
 /* exrl: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes memory
- * alone, a byte at least, as mvc and xc of a field with itself do for certain; or, without a register, a branch to what
- * another one has, as in gcc's thunks (-mindirect-branch=thunk, -mfunction-return=thunk). */
+ * alone, a byte at least, as mvc and xc of a field with itself do for certain; or, without a register, a store, or a
+ * branch to what another one has, as in gcc's thunks (-mindirect-branch=thunk, -mfunction-return=thunk). */
 static void execute(struct code_fact *fact, const struct code_text *text, uint64_t pc)
 {
     const uint8_t *p = text->bytes + (pc - text->start), *q;
@@ -1460,6 +1466,11 @@ static void execute(struct code_fact *fact, const struct code_text *text, uint64
     }
     if (*q == 0xd5) /* clc */
         return;
+    if (high(p[1]) == 0 && is_plain_store(q)) {
+        if (!takes_index(fact, q) && !known(fact, q, target))
+            other(fact, q);
+        return;
+    }
     if (*q < 0xd1 || *q > 0xdc || *q == 0xd8) {
         forget_all(fact);
         return;

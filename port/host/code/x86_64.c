@@ -226,10 +226,16 @@ static bool keeps_value(const struct decoder *d)
     }
 }
 
+/* Whether bits of a register move into the first operand. Only a count of 0 writes nothing. */
+static bool is_double_shift(const struct decoder *d)
+{
+    return d->insn.mnemonic == ZYDIS_MNEMONIC_SHLD || d->insn.mnemonic == ZYDIS_MNEMONIC_SHRD;
+}
+
 /* Whether the first operand, in memory, is moved or turned by as many bits as a number says, which is not 0. */
 static bool is_shifted(const struct decoder *d)
 {
-    const operand_t *a = &d->op[0], *b = a + 1;
+    const operand_t *a = &d->op[0], *b = a + (is_double_shift(d) ? 2 : 1);
 
     return (d->insn.meta.category == ZYDIS_CATEGORY_SHIFT || d->insn.meta.category == ZYDIS_CATEGORY_ROTATE) &&
            is_number(b) && a->size >= 32 && b->imm.value.u % a->size != 0;
@@ -244,7 +250,8 @@ static bool is_replaced(const struct decoder *d, const operand_t *operand)
     enum { MOST = 1024 };
     const ZydisRegister mask = d->insn.avx.mask.reg; /* K0: none */
 
-    if (!(is_string(d) ? is_written(operand) : operand->actions & ZYDIS_OPERAND_ACTION_WRITE) ||
+    if (!(is_string(d) || is_double_shift(d) ? is_written(operand)
+                                             : operand->actions & ZYDIS_OPERAND_ACTION_WRITE) ||
         operand->size == 0 || operand->size > MOST || (mask != ZYDIS_REGISTER_NONE && mask != ZYDIS_REGISTER_K0))
         return false;
     switch (d->insn.mnemonic) {

@@ -543,12 +543,14 @@ COPY_LOST_BY = {
                "fxsave64 -144(%rsp)", "mov %rsp, %rax\nmovdir64b (%rbx), %rax", "negq AT", "shrq $8, AT", "rolq $4, AT",
                "btcq $3, AT", "mov $1, %ecx\nsete (%rsp, %rcx, 8)",
                "mov $1, %ecx\nxchg %rax, (%rsp, %rcx, 8)", "mov $1, %ecx\nnotq (%rsp, %rcx, 8)",
-               "mov $1, %ecx\nmovups %xmm0, -8(%rsp, %rcx, 8)", "sidt AT", "str AT", "movw %fs, AT"),
+               "mov $1, %ecx\nmovups %xmm0, -8(%rsp, %rcx, 8)", "shldq $8, %rax, AT", "shrdl $8, %eax, AT",
+               "sidt AT", "str AT", "movw %fs, AT"),
     "i386": ("mov %eax, AT", "movl $0, AT", "mov $5, %ecx\nmov %ecx, AT", "mov %esp, AT", "movb %al, AT",
              "sete AT", "fstps AT", "mov $1, %ecx\nmov %eax, (%esp, %ecx, 4)",
              "stmxcsr AT", "xchg %ax, AT", "movaps %xmm0, (%esp)", "mov %esp, %edi\nmov $2, %ecx\nrep stosl",
              "mov %eax, AT\ncmpxchg %ecx, AT", "add $8, %esp\npush %eax\npush %edx", "fnsave (%esp)",
              "fnstenv (%esp)", "fxsave (%esp)", "negl AT", "shrl $8, AT", "roll $4, AT", "btcl $3, AT",
+             "shldl $8, %eax, AT", "shrdl $8, %eax, AT",
              "mov $1, %ecx\nsete (%esp, %ecx, 4)", "mov $1, %ecx\nxchg %eax, (%esp, %ecx, 4)", "sgdt AT",
              "add $8, %esp\npushal\nadd $24, %esp", "add $8, %esp\npushaw\nadd $8, %esp"),
     "aarch64": ("add sp, sp, #32\nstp x0, x1, [sp, #-32]!",
@@ -600,6 +602,7 @@ COPY_LOST_BY = {
               "j 9f\n8: mvc 272(1, %r15), 0(%r3)\n9: exrl %r1, 8b",
               "j 9f\n8: mvc 240(9, %r15), 0(%r3)\n9: exrl %r0, 8b",
               "lghi %r1, 31\nj 9f\n8: xc 242(1, %r15), 242(%r15)\n9: exrl %r1, 8b", "stfle AT",
+              "j 9f\n8: stg %r2, AT\n9: exrl %r0, 8b", "j 9f\n8: mvi AT, 5\n9: exrl %r0, 8b",
               "vstl %v0, %r1, AT", "lghi %r1, 15\nvstl %v0, %r1, 264(%r15)", "vstrl %v0, 260(%r15), 12",
               "vstrlr %v0, %r1, AT", "vupkz %v0, 241(%r15), 7", "vstebrh %v0, AT, 1", "vstbrq %v0, AT",
               "vsterg %v0, AT", "mvcin 242(32, %r15), 160(%r15)", "pack 258(16, %r15), 160(4, %r15)",
@@ -632,7 +635,8 @@ COPY_KEPT_BY = {
                "vpmaskmovq %xmm0, %xmm1, (%rsp)", "vpcompressq %xmm0, (%rsp){%k1}", "cmpxchg %rcx, AT",
                "vpscatterqq %xmm0, (%rsp, %xmm1){%k1}", "mov %rsp, %rdi\nrep stosq", "xadd %rax, AT",
                "vmread %rax, AT", "movaps %xmm0, -16(%rsp)", "xsave (%rsp)", "xsavec (%rsp)", "fxsave -160(%rsp)",
-               "cmpxchg16b (%rsp)", "bndmov %bnd0, (%rsp)", "shrq %cl, AT", "btsq $3, AT", "btcq %rax, AT",
+               "cmpxchg16b (%rsp)", "bndmov %bnd0, (%rsp)", "shrq %cl, AT", "shldq %cl, %rax, AT", "btsq $3, AT",
+               "btcq %rax, AT",
                "mov $2, %ecx\nsete (%rsp, %rcx, 8)", "sete (%rsp, %rcx, 8)", "add $16, %rsp\nsub $16, %rsp"),
     "i386": ("cmpxchg %ecx, AT", "xadd %eax, AT", "cmpxchg8b (%esp)", "xsave (%esp)", "shrl %cl, AT",
              "add $8, %esp\nsub $8, %esp"),
@@ -909,6 +913,12 @@ HARDENED = {
         call leaf => r7+16 [cfa-8] r6+0\nmov %rsp, %rax => r7+16 [cfa-8] r6+0\nsar $63, %rax => r7+16 [cfa-8] r6+0
         pop %rbx => r7+16 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8\nor %rax, %rsp => r7+8 [cfa-8] r6+0
         ret => r7+8 [cfa-8] r6+0""",
+}
+# SP is where the frame ends, CFI does not say so, and nobody knows whether RA's word has been overwritten.
+RISEN = {
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\njal leaf\naddi a1, sp, 8
+        sc.w a0, a0, (a1)\naddi sp, sp, 16 => r2+16 [cfa-8] r8+0\nj 2f => none\n2: nop => none\njal leaf => none
+        nop => none\nj .""",
 }
 # FP alone is overwritten.
 FP = {
@@ -1554,7 +1564,8 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "a callee that pops, called by a register": POPS_FAR,
          "a callee that pops, and nobody sees it": POPS_UNSEEN,
          "a callee that does not pop, and CFI too early": POPS_NOTHING,
-         "a callee that does not pop": PUSHES, "empty CFI": EMPTY, "large frames": LARGE,
+         "a callee that does not pop": PUSHES, "empty CFI": EMPTY,
+         "SP at the end of the frame, and CFI that is silent": RISEN, "large frames": LARGE,
          "a slot far below the CFA": FAR_SLOT, "FP that CFI does not restore": NOT_RESTORED,
          "a call over data": DATA,
          "RA in a register that a callee keeps": KEPT,
