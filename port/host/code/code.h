@@ -211,6 +211,7 @@ struct code_state {
     bool may_pop;       /* i386: SP is known if no callee that is not known has taken its arguments off the stack */
     bool names;         /* what registers had when an interrupt came has names: no stack is where those point */
     bool detours;       /* a detour's call leads here (enum code_detour): a return is not the unit's */
+    bool from_lower;    /* aarch64: a lower exception level was interrupted: a program or a guest */
     bool strays;        /* nothing but a jump to where nobody knows leads here, and that perhaps */
     uint8_t mode; /* ARM: the one that was interrupted, if the CFA is its SP, by what the code does; RISC-V: the one
                           whose registers of interrupts it has used; 0: none yet; CODE_NONE: several */
@@ -226,16 +227,17 @@ void code_take_check(struct code_state *state, const struct code_fact *fact, boo
 /* The state that a function begins with. */
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
- * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
- * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. CODE_SYSCALL,
- * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. ARM: the PC is in LR; CODE_TRAP4 and
- * CODE_TRAP8: that is 4 or 8 behind it.
+ * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one; CODE_LOWER: the same, and what was
+ * interrupted is of a lower exception level. s390x: it has left SP alone, and the PC is in the low core. RISC-V: it has
+ * left SP alone; CODE_SCRATCH: and another SP is in the scratch register. CODE_SYSCALL, x86_64: the instruction syscall
+ * has left SP alone, and the PC is in RCX. ARM: the PC is in LR; CODE_TRAP4 and CODE_TRAP8: that is 4 or 8 behind it.
  * gen/entries.c has the names for --entry; state.c what holds in each (code_trap_entry); kinds.c finds out which kind
  * code is; vectors.c what the CPU is told to enter. */
 enum code_kind {
     CODE_TRAP,
     CODE_ERROR,
     CODE_SP0,
+    CODE_LOWER,
     CODE_SCRATCH,
     CODE_SYSCALL,
     CODE_TRAP4,

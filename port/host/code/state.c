@@ -393,13 +393,14 @@ static void begin_with_pc(const struct code_cpu *cpu, struct code_state *state, 
     state->reg[cpu->ra] = state_unknown;
     state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
     state->reg[CODE_PC] = state_way_back;
-    if (kind == CODE_SP0)
+    if (kind == CODE_SP0 || kind == CODE_LOWER)
         state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
     if (kind == CODE_SCRATCH) {
         state->reg[CODE_OTHER_SP] = state->reg[cpu->sp];
         state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
     }
-    state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
+    state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_LOWER && kind != CODE_SCRATCH;
+    state->from_lower = kind == CODE_LOWER;
 }
 
 /* x86_64: the instruction syscall has pushed nothing. */
@@ -872,6 +873,7 @@ static bool join_rest(struct code_state *state, const struct code_state *other)
     less |= join_either(&state->names, other->names);
     less |= join_both(&state->globals, other->globals);
     less |= join_both(&state->detours, other->detours);
+    less |= join_both(&state->from_lower, other->from_lower);
     less |= join_both(&state->strays, other->strays);
     less |= join_both(&state->low_core, other->low_core);
     less |= join_either(&state->has_parted, other->has_parted);

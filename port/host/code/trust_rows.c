@@ -43,8 +43,8 @@ static const char *why_lost(struct trust *t, const struct code_state *state, boo
                    ? "the PSW of what was interrupted is in the low core alone, at which no row can "
                      "point: copy it, and the SP that was stored there, to the stack in front of the "
                      "call"
-                   : "the interrupted PC is in a register of the CPU alone, which no row can name: store "
-                     "it on the stack in front of the call";
+                   : "at the call of the handler the interrupted PC is in a register of the CPU alone: store it on "
+                     "the stack in front of the call";
     if (state->reg[cpu->sp].base == BASE_UNKNOWN)
         return "the code does not show what SP is";
     if (!place_of_cfa(cpu, state, &rule))
@@ -94,11 +94,14 @@ static bool is_lost_by_call(const struct code_cpu *cpu, const struct view *v)
 static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct view *v)
 {
     struct cfi_row row;
+    const bool known = code_is_sure(t->code, t->unit, v->state) && derive_row(t->cpu, v->held, &row) &&
+                       !(row.trap && (t->code->pushed != NULL || t->cpu->banked));
 
     if (size == 0)
         return;
-    if (!code_is_sure(t->code, t->unit, v->state) || !derive_row(t->cpu, v->held, &row) ||
-        (row.trap && (t->code->pushed != NULL || t->cpu->banked))) {
+    if (!known && v->state->caller == CALLER_INTERRUPTED && v->state->from_lower) {
+        row = (struct cfi_row){.kind = CFI_OUTERMOST, .by_code = true};
+    } else if (!known) {
         if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
             trust_lose(t, pc, size, why_lost(t, v->state, v->held != v->state));
         else if (t->unit->lost_to == LOST_BY_FRAME)

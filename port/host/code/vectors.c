@@ -178,7 +178,13 @@ static unsigned num_slots(const struct image *image, uint64_t addr)
     return n;
 }
 
-/* At the first four the CPU has left SP_EL0 for another SP, and at the last eight a program's SP is in SP_EL0. */
+/* At the first four the CPU has left SP_EL0 for another SP. The last eight are of lower exception levels: the SP of a
+ * program is in SP_EL0. */
+static enum code_kind kind_of_slot(unsigned n)
+{
+    return n < 4 ? CODE_SP0 : n < 8 ? CODE_TRAP : CODE_LOWER;
+}
+
 void code_enter_slots(struct code *code, const struct code_how *how, uint64_t addr, const char *why)
 {
     const unsigned num = num_slots(code->image, addr);
@@ -186,7 +192,7 @@ void code_enter_slots(struct code *code, const struct code_how *how, uint64_t ad
 
     for (n = 0; n < num; n++)
         if (image_code(code->image, addr + n * SLOT) != NULL && is_used(code->image, addr + n * SLOT))
-            code_enter(code, how, addr + n * SLOT, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0, why);
+            code_enter(code, how, addr + n * SLOT, kind_of_slot(n), why);
 }
 
 bool code_has_slots(struct code *code, uint64_t addr)
@@ -211,7 +217,7 @@ enum code_kind code_kind_of_slot(const struct code *code, uint64_t addr)
         if (v->what != VBAR || addr < v->addr || addr % SLOT != 0)
             continue;
         if ((addr - v->addr) / SLOT < num_slots(code->image, v->addr))
-            return (addr - v->addr) / SLOT / 4 == 1 ? CODE_TRAP : CODE_SP0;
+            return kind_of_slot((unsigned)((addr - v->addr) / SLOT));
     }
     return CODE_KINDS;
 }

@@ -86,6 +86,7 @@ static const struct kind {
     {"trap8", CODE_TRAP8, is_arm, "32-bit ARM"},
     {"error", CODE_ERROR, is_x86, "x86_64 and i386"},
     {"sp0", CODE_SP0, is_aarch64, "aarch64"},
+    {"lower", CODE_LOWER, is_aarch64, "aarch64"},
     {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
     {"syscall", CODE_SYSCALL, is_x86_64, "x86_64"},
     {"vectors", VECTORS, has_vectors, "x86_64, i386 and aarch64"},
@@ -325,7 +326,7 @@ static bool add_slots(struct reader *r, const struct symbol *symbol)
                     (memcmp(bytes + i, nop, sizeof nop) == 0 || memcmp(bytes + i, none, sizeof none) == 0);
              i += 4)
             continue;
-        if (bytes != NULL && i < SLOT && !add(r, addr, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0))
+        if (bytes != NULL && i < SLOT && !add(r, addr, n < 4 ? CODE_SP0 : n < 8 ? CODE_TRAP : CODE_LOWER))
             return false;
     }
     return true;

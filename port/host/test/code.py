@@ -1939,6 +1939,35 @@ def last_vector(behind):
         must(re.search(r" \(0x%x\): entered as .*VBAR is set" % (addresses_of(image)["vectors"] + at), said), said)
 
 
+# What a hypervisor does when a guest is interrupted: it takes a stack of its own, and leaves the guest's PC in ELR_EL2.
+LEAVES = "mrs x0, tpidr_el2\nmov sp, x0\nbl f\nb ."
+# aarch64's vectors by their offset: the code there, and what a row at its call of f says ("Arm Architecture Reference
+# Manual", "Exception vectors": from 0x400 on a lower exception level was interrupted).
+LEVELS = {0x000: (LEAVES, []), 0x200: (LEAVES, []), 0x280: ("b shared", None), 0x400: (LEAVES, ["outermost"]),
+          0x480: ("b shared", None), 0x600: (LEAVES, ["outermost"]),
+          0x680: ("sub sp, sp, #16\nmrs x0, elr_el2\nmrs x1, sp_el0\nstp x0, x1, [sp]\nbl f\nb .",
+                  ["[r31+8]", "[r31+0]"])}
+
+
+def lower_levels():
+    """Where no row can say what a lower exception level did, the trace ends at its entry, complete. An entry of the
+    same level has no row there, nor code that both share."""
+    lines = [".text", ".globl _start", "_start: adr x0, vectors", "msr vbar_el2, x0", "b ."]
+    for at in range(0, 0x800, 128):
+        text = LEVELS[at][0] if at in LEVELS else "b ."
+        lines += [".balign 2048\nvectors:" if at == 0 else ".balign 128",
+                  text.replace("bl f", "call_%x: bl f" % at)]
+    image = build("aarch64", WORK + "/lower-levels", lines + [
+        "shared: " + LEAVES.replace("bl f", "call_shared: bl f"), ".type f, %function", "f: .cfi_startproc", "ret",
+        ".cfi_endproc", ".size f, . - f"])
+    gen("-q", "--find", "--address=0", "-o", image + ".tables", image)
+    where = addresses_of(image)
+    for name, wanted in [("%x" % at, row) for at, (_, row) in LEVELS.items() if row is not None] + [("shared", [])]:
+        at = where["call_" + name]
+        row = run(OUT + "/rows", image + ".tables", hex(at), hex(at + 1))[0].split()[2:4]
+        must(row == wanted or (row[:1] == wanted == ["outermost"]), "%s: %s" % (name, row))
+
+
 # Entries that call, and have where they came from in a register of the CPU or in the low core alone; and what to do.
 BARE_CALLS = {
     "aarch64": ("sub sp, sp, #16\nbl f\nadd sp, sp, #16\neret", "stack in front of the call"),
@@ -2120,7 +2149,7 @@ FOUND = {
         .balign 2048\nvectors: b same\n.balign 128\n.skip 384\nb same\n.balign 128\n.skip 384\nb same\n.balign 2048
         same: stp x0, x30, [sp, #-16]!\nbl called\nldp x0, x30, [sp], #16\neret""",
                 {"lone": "call", "thread": "start", "forked": "start", "boot": "start", "vectors": "sp0",
-                 "vectors+0x200": "trap", "vectors+0x400": "sp0"}, ("resumed",)),
+                 "vectors+0x200": "trap", "vectors+0x400": "lower"}, ("resumed",)),
     "riscv64": ("""first: lla t0, vectors + 1\ncsrw mtvec, t0\nlla sp, first\ncall called\nj .
         .type called, %function\ncalled: ret
         .type thread, %function\nthread: mv a0, s1\njalr s0\nj .
@@ -2514,7 +2543,7 @@ CONFLICTS = {
     "i386": ("plain error trap", "failed trap error", "plain call trap", "handler trap call"),
     "s390x": ("plain call trap", "handler trap call"),
     "riscv64": ("plain call trap", "handler trap call"),
-    "aarch64": ("lone trap call", "vectors trap sp0", "vectors+0x200 sp0 trap", "vectors+0x400 trap sp0"),
+    "aarch64": ("lone trap call", "vectors trap sp0", "vectors+0x200 sp0 trap", "vectors+0x400 trap lower"),
 }
 CONFLICTS["riscv32"] = CONFLICTS["riscv64"]
 
@@ -2925,13 +2954,14 @@ SAME = {
                (["stubs:vectors/16"], ["v*", "v8:error", "v1[0-4]:error", "v17:error", "v21:error", "v30:error"]),
                (["v1", "v3"], ["v1:error", "v3", "v1:trap"])],
     "aarch64": [(["vectors:vectors"], ["vectors:sp0", "vectors+0x80:sp0", "vectors+0x200", "vectors+640",
-                                       "vectors+1024:sp0", "vectors+0x480:sp0"])],
+                                       "vectors+1024:lower", "vectors+0x480:lower"])],
 }
 # What is wrong is said.
 REFUSED = {
     "nothing": "no code has this symbol", "": "no code has this symbol", "v1:": "there is no kind ''",
-    "v1:trapp": "there is no kind 'trapp'; there are trap, trap4, trap8, error, sp0, ",
-    "v1:sp0": "sp0 is for aarch64 alone", "v1:scratch": "scratch is for RISC-V alone",
+    "v1:trapp": "there is no kind 'trapp'; there are trap, trap4, trap8, error, sp0, lower, ",
+    "v1:sp0": "sp0 is for aarch64 alone", "v1:lower": "lower is for aarch64 alone",
+    "v1:scratch": "scratch is for RISC-V alone",
     "v1:syscall/8": "only vectors of x86_64 and i386 take a number",
     "v1:error/4": "only vectors of x86_64 and i386 take a number",
     "stubs:vectors": "a number of bytes must follow", "stubs:vectors/0": "'0' is no number of bytes from 1 to 4096",
@@ -3180,6 +3210,7 @@ def test_trust():
         if cpu in SCHEDULED:
             test("%s entries that go on in another thread" % cpu, scheduled, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
+    test("aarch64 entries from a lower exception level", lower_levels)
     test("s390x new PSWs that the image has", low_core)
     for cpu in CODE_ALONE:
         test("%s headers and padding are no code" % cpu, code_alone, cpu)
