@@ -145,7 +145,7 @@ static bool is_abi(unsigned id)
 /* The ABI of T's sections, if it has any. */
 static const struct abi *target_abi(const struct sfu_target *t)
 {
-    return abi_of(t->sections != NULL ? t->sections->abi : 0);
+    return abi_of(t->sections != NULL ? (unsigned)t->sections->abi : 0u);
 }
 
 /* The address of the instruction that PC, a return address perhaps, names. */
@@ -974,7 +974,7 @@ static int read_rules(struct lookup *l, struct sfu_row *row)
     if (l->row.count > MAX_WORDS)
         return SFU_E_ROW;
     get_tables(&t, s);
-    code = read_record(l, &t, l->row.words, l->row.count * l->row.size, &l->words);
+    code = read_record(l, &t, l->row.words, (uint32_t)l->row.count * l->row.size, &l->words);
     if (code != SFU_OK)
         return code;
     if (!(l->fde.type == TYPE_DEFAULT ? default_rules(l, row) : flexible_rules(l, row)))

@@ -20,7 +20,9 @@ same() { python3 port/dist/dist.py $work/again && diff -r $out $work/again; }
 try "make dist" make -s dist DIST=$out
 try "the same bytes again" same
 
-warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror"
+# What kernels compile with that warn of more.
+more="-Wsign-conversion -Wswitch-default -Wmissing-declarations -Wundef"
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align $more -Werror"
 # Without its parts it is sfu.c, token by token: what the suite gates shows of that by each compiler holds.
 tokens() { gcc -std=c99 -E -P "$@" | tr -s ' \n' '\n' | grep .; }
 core_alone() {
@@ -29,6 +31,9 @@ core_alone() {
         [ "$(wc -l <$work/core.i)" -gt 5000 ] && cmp $work/alone.i $work/core.i
 }
 try "sfu_panic.c without its parts is sfu.c" core_alone
+# shellcheck disable=SC2086 # words
+try "gcc -Warith-conversion" gcc -std=c99 -ffreestanding -O2 $warnings -Warith-conversion -Wcast-qual \
+    -c $out/sfu_panic.c -o $work/sfu.o
 # shellcheck disable=SC2086 # words
 try "gcc -DSFU_NO_ARCH -DSFU_NO_PRINT" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes -DSFU_NO_ARCH \
     -DSFU_NO_PRINT -c $out/sfu_panic.c -o $work/sfu.o
