@@ -38,6 +38,8 @@
 
 #include "sfu_mask.h"
 
+#include "sfu_claim.h"
+
 /* Each of these headers defines:
  *   SFU_NUM_REGS                   how many registers are captured, by DWARF number from 0
  *   SFU_REG_SP, SFU_REG_FP         DWARF numbers

@@ -5,9 +5,9 @@
  * order f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15; compilers keep RA and FP there in leaf functions.
  *
  * SFU_NO_FPR leaves them out, for programs that must not touch them. With gcc -msoft-float defines it: then there is no
- * fused multiply-add. clang gives no sign, so define it yourself.
+ * fused multiply-add. clang gives no sign, and keeps nothing there: so -ffreestanding does.
  */
-#if !defined(SFU_NO_FPR) && !defined(__clang__) && !defined(__FP_FAST_FMA)
+#if !defined(SFU_NO_FPR) && (defined(__clang__) ? !__STDC_HOSTED__ : !defined(__FP_FAST_FMA))
 #define SFU_NO_FPR
 #endif
 

@@ -139,7 +139,7 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
 
     if (layout == NULL)
-        return -1;
+        return k->image_register != NULL ? k->image_register(NULL, frame, reg, value) : -1;
     if (layout == &k->trap && reg < k->num_registers)
         at = k->registers[reg];
 #ifdef SFU_REG_RA

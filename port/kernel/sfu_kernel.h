@@ -264,6 +264,9 @@ struct sfu_kernel {
     /* For what does not lie in rest: a function that finds the part of the image's memory that an address lies in,
      * which counts as rest. Its CTX is NULL. sfu_kernel_start sets it; NULL: there is none. */
     sfu_find_stack_fn image_memory;
+    /* For what no trap frame has: a function that finds a register that an exception entry has saved. Its CTX is NULL.
+     * sfu_kernel_start sets it; NULL: there is none. */
+    sfu_reg_fn image_register;
     /* What is mapped of the image, if the end of the tables may be wrong: in EFI applications the linker sets it, and
      * objcopy may leave the tables out. Outside of it sfu_kernel_init reads nothing, and returns SFU_E_EMPTY. Not set:
      * the tables are where the linker has put them. */
@@ -370,6 +373,7 @@ static inline int sfu_kernel_start(struct sfu_kernel *kernel)
     const struct sfu_section *made = sfu_panic_share(&kernel->panic, &code);
 
     kernel->image_memory = sfu_panic_printer()->own.find_stack;
+    kernel->image_register = sfu_panic_printer()->own.reg;
     return made->bytes == NULL ? code : sfu_kernel_init(kernel, made->bytes, made->bytes + (size_t)made->size);
 }
 #endif

@@ -285,7 +285,7 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     if (panic->busy != 0) {
         if (panic->busy == 1) {
             panic->busy = 2;
-            sfu_print_text(panic, "\nsecond fault while printing the trace: stopped\n");
+            sfu_print_text(panic, SFU_PRINT_SECOND);
         }
         return SFU_E_STACK;
     }

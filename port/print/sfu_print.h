@@ -162,6 +162,9 @@ void sfu_print_slide(const struct sfu_panic *panic);
 /* Prints TEXT. */
 void sfu_print_text(const struct sfu_panic *panic, const char *text);
 
+/* What is said of a fault or a panic while a trace is being printed. */
+#define SFU_PRINT_SECOND "\nsecond fault while printing the trace: stopped\n"
+
 #define SFU_PRINT_DIGITS (2 * (unsigned)sizeof(sfu_addr)) /* of an address, in base 16 */
 
 /* Prints BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE (8 to 16). */

@@ -17,7 +17,10 @@ static struct {
     sfu_addr top;             /* the SP where the last trace begins */
     sfu_reg_fn reg;           /* what open_data has set, before the image moved */
     bool masking;             /* interrupts are being masked, or that has faulted */
+    volatile uint32_t claim;  /* a CPU prints */
+    volatile uint32_t told;   /* and another one, or a fault, has been told so */
     struct seen last, before; /* the last frame, and the one in front of it */
+    struct sfu_panic *shared; /* another printer that has what sfu-link has made; or NULL */
     struct sfu_panic panic;
 #ifndef SFU_NO_SYMBOLS
     struct sfu_symbols symbols;
@@ -130,21 +133,30 @@ static const struct sfu_link_saved *find_saved(sfu_addr lookup, uint32_t reg)
     return NULL;
 }
 
-/* A sfu_reg_fn, for the frames that the printer's walk finds behind exception entries. */
+/* The printer whose walk FRAME is in, or NULL. */
+static struct sfu_panic *printer_of(const struct sfu_frame *frame)
+{
+    if (frame == &started.panic.walk.frame)
+        return &started.panic;
+    return started.shared != NULL && frame == &started.shared->walk.frame ? started.shared : NULL;
+}
+
+/* A sfu_reg_fn, for the frames that a printer's walk finds behind exception entries. */
 static int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     static const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    const struct sfu_panic *panic = printer_of(frame);
     const struct sfu_link_saved *saved;
     sfu_addr base;
 
     (void)ctx;
-    if (frame != &started.panic.walk.frame || !frame->interrupted)
+    if (panic == NULL || !frame->interrupted)
         return -1;
     saved = find_saved(inner_lookup(frame), reg);
     if (saved == NULL || saved->from > FROM_INTERRUPTED)
         return -1;
     base = saved->from == FROM_INTERRUPTED ? frame->regs.sp : frame->saved;
-    return sfu_read_word(&started.panic.own, base + (sfu_addr)saved->offset, big, value);
+    return sfu_read_word(&panic->own, base + (sfu_addr)saved->offset, big, value);
 }
 
 #if defined __arm__ && (!defined __ARM_ARCH_PROFILE || __ARM_ARCH_PROFILE != 'M')
@@ -456,6 +468,28 @@ static void unmask(uintptr_t before)
 #endif
 }
 
+/* Whether WORD was free: then it is taken, up to leave(). */
+static bool take(volatile uint32_t *word)
+{
+#ifdef SFU_NUM_REGS
+    return sfu_claim(word);
+#else
+    const bool is_free = *word == 0;
+
+    *word = 1;
+    return is_free;
+#endif
+}
+
+static void leave(volatile uint32_t *word)
+{
+#ifdef SFU_NUM_REGS
+    sfu_release(word);
+#else
+    *word = 0;
+#endif
+}
+
 /* Says what to do about a trace that ends at SP, if no memory is known there. A fault in it is one while printing. */
 static void say_memory(sfu_addr sp)
 {
@@ -469,25 +503,49 @@ static void say_memory(sfu_addr sp)
     panic->busy = 0;
 }
 
-int sfu_link_print(const void *data, const struct sfu_registers *top)
+/* A fault while printing, or a panic of another CPU meanwhile: it has no trace, and changes nothing of the one that is
+ * being printed, which may end at any moment. */
+static int refuse(void)
 {
-    /* A fault while printing, or a panic of another CPU: it has no trace, and leaves the one being printed alone. */
-    const bool nested = started.panic.busy != 0;
-    uintptr_t before = 0;
-    bool masked;
+    if (started.panic.put != NULL && take(&started.told))
+        sfu_print_text(&started.panic, SFU_PRINT_SECOND);
+    return SFU_E_STACK;
+}
+
+static int print_alone(const void *data, const struct sfu_registers *top)
+{
     int code;
 
-    if (!nested && started.data != data && started.data != NULL)
+    leave(&started.told);
+    if (started.data != data && started.data != NULL)
         (void)open_data((const struct sfu_link *)data);
-    masked = mask(&before);
-    if (!nested)
-        started.top = top->sp;
+    started.top = top->sp;
     code = sfu_panic_print(&started.panic, top);
-    if (code == SFU_E_STACK && !nested)
+    if (code == SFU_E_STACK)
         say_memory(started.panic.walk.frame.regs.sp);
+    return code;
+}
+
+int sfu_link_print(const void *data, const struct sfu_registers *top)
+{
+    uintptr_t before = 0;
+    const bool masked = mask(&before);
+    int code;
+
+    if (take(&started.claim)) {
+        code = print_alone(data, top);
+        leave(&started.claim);
+    } else {
+        code = refuse();
+    }
     if (masked)
         unmask(before);
     return code;
+}
+
+void sfu_link_share(struct sfu_panic *panic)
+{
+    started.shared = panic;
 }
 
 void sfu_panic_memory(const void *low, const void *high)

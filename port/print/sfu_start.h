@@ -118,9 +118,13 @@ void sfu_panic_memory(const void *low, const void *high);
  * own.find_stack and image anew. */
 struct sfu_panic *sfu_panic_printer(void);
 
+/* PANIC's walk may ask sfu_panic_printer()->own.reg for registers, too. One other printer has this: the last one. */
+void sfu_link_share(struct sfu_panic *panic);
+
 /* For a port that has a printer of its own, PANIC: does what sfu_panic_start does with PANIC's put, and gives PANIC
- * what sfu-link has made: symbol and image, where they are NULL, and slide. Returns the section of the tables, and sets
- * *CODE to what sfu_panic_start returns. The section's bytes are NULL if there are no tables: then *CODE says why. */
+ * what sfu-link has made: symbol, image and cycles, where they are NULL, and slide. Returns the section of the tables,
+ * and sets *CODE to what sfu_panic_start returns. The section's bytes are NULL if there are no tables: then *CODE says
+ * why. */
 static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic, int *code)
 {
     const struct sfu_panic *made;
@@ -131,7 +135,10 @@ static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic,
         panic->symbol = made->symbol;
     if (panic->image == NULL)
         panic->image = made->image;
+    if (panic->cycles == NULL)
+        panic->cycles = made->cycles;
     panic->slide = made->slide;
+    sfu_link_share(panic);
     return &made->section;
 }
 

@@ -22,8 +22,9 @@
 //!
 //! # Safety
 //!
-//! Of each function: there is one printer for the whole kernel, without a lock. A panic or a fault while it prints, on
-//! this CPU or another, is told in one line; two CPUs must not begin at the same instant.
+//! Of each function: there is one printer for the whole kernel. A panic or a fault while it prints, on this CPU or
+//! another, is told in one line. Where `arch/sfu_claim.h` has no exchange of the CPU, as on RISC-V without the
+//! extension A, two CPUs must not begin at the same instant.
 use crate::{sys, Error, Registers};
 use core::ffi::c_void;
 

@@ -216,10 +216,95 @@ void finish(void)
 }
 #endif
 
+#ifdef TWO_CPUS
+/* Both CPUs panic at the same instant, ROUNDS times, or nearly. A trace is printed whole, or not at all. */
+enum { ROUNDS = 2000 };
+
+static volatile int come[2], gone[2];
+static volatile unsigned printed[2], whole[2], wrong, stopped;
+
+static unsigned own_number(void)
+{
+    uintptr_t number;
+
+    __asm__ volatile("csrr %0, mhartid" : "=r"(number));
+    return number != 0;
+}
+
+static void count(void *ctx, char c)
+{
+    (void)ctx;
+    (void)c;
+    printed[own_number()]++;
+}
+
+step int panics(unsigned cpu);
+step int panics(unsigned cpu)
+{
+    static const char second[] = "\nsecond fault while printing the trace: stopped\n";
+    int code;
+
+    printed[cpu] = 0;
+    code = sfu_panic_here();
+    if (whole[cpu] == 0)
+        whole[cpu] = printed[cpu];
+    if (code == SFU_E_STACK)
+        stopped++;
+    else if (code != SFU_END)
+        wrong++;
+    if (code == SFU_END ? printed[cpu] != whole[cpu] : printed[cpu] != 0 && printed[cpu] != sizeof second - 1)
+        wrong++;
+    return code;
+}
+
+/* Waits until PLACES says that both CPUs have come to AT. */
+static void meet(volatile int *places, unsigned cpu, int at)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    places[cpu] = at;
+    while (places[!cpu] < at)
+        continue;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+step void panic_together(unsigned cpu);
+step void panic_together(unsigned cpu)
+{
+    static volatile int code[2];
+    int round;
+
+    for (round = 1; round <= ROUNDS; round++) {
+        meet(come, cpu, round);
+        while (round == 1 && cpu == 1 && whole[0] == 0) /* the first ones are alone, and so are whole */
+            continue;
+        code[cpu] = panics(cpu);
+        meet(gone, cpu, round);
+        if (code[0] != SFU_END && code[1] != SFU_END)
+            wrong++;
+    }
+}
+
+void second_main(void);
+void second_main(void)
+{
+    panic_together(1);
+    for (;;)
+        continue;
+}
+#endif
+
 void kernel_main(void);
 void kernel_main(void)
 {
     machine_init();
+#ifdef TWO_CPUS
+    (void)sfu_panic_start(count);
+    panic_together(0);
+    say(wrong != 0 ? "traces in each other\n" : stopped == 0 ? "never at once\n" : "one at a time\n");
+    say("DONE\n");
+    for (;;)
+        continue;
+#endif
     if (start() != SFU_OK)
         say("no tables\n");
 #ifdef ELSEWHERE

@@ -12,9 +12,18 @@
     .section .text.boot, "ax"
     .globl start
 start:
+#ifdef TWO_CPUS
+    csrr t0, mhartid
+    bnez t0, 2f
+#endif
     la sp, stack_top
     call kernel_main
 1:  j 1b
+#ifdef TWO_CPUS
+2:  la sp, stack_above
+    call second_main
+3:  j 3b
+#endif
 
     .text
     .globl prologue
