@@ -2654,7 +2654,8 @@ static bool is_pushed_at(const struct dumps *d, uint64_t addr)
 {
     uint8_t bytes[12];
 
-    return log_dump_read((void *)&d->dump, addr + 20, bytes, sizeof bytes) &&
+    return (d->dump.pc != 0 || d->dump.ra != 0) &&
+           log_dump_read((void *)&d->dump, addr + 20, bytes, sizeof bytes) &&
            load_number(bytes, 4, d->big) == d->dump.ra &&
            (load_number(bytes + 4, 4, d->big) & ~UINT64_C(1)) == (d->dump.pc & ~UINT64_C(1));
 }

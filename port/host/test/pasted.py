@@ -867,6 +867,17 @@ def unknown(s):
     must(b"No such file" in run(TRACE, "--formats=/absent", s.image, stdin=b"", status=1)[1], "absent")
 
 
+def null_called(s):
+    """A null pointer was called, and nothing says who has called: the first return address on the stack is a guess."""
+    link = "" if s.cpu == "x86_64" else "lr: 0 ra: 0 x30: 0 r14: 0 "
+    stack = ["%x: %0*x" % (at, 2 * s.word, word) for at, word in s.words()]
+    said = traced(s, "pc: %0*x sp: %x %s\n" % (2 * s.word, 0, s.sp - s.word, link) + "%x: %0*x\n" % (
+        s.sp - s.word, 2 * s.word, 5) + "\n".join(stack) + "\n")
+    first = next(i for i, name in enumerate(CHAIN) if name == names_of_frames(said)[0])
+    must(names_of_frames(said) == CHAIN[first:] and first in (1, 2), said)
+    must("[guessed]  (first return address on the stack)" in said and "guessed frames are not proven" in said, said)
+
+
 def open_ends(s):
     """A line that has no end, and one that is too long."""
     said = traced(s, "pc=0x%x sp=0x%x" % (s.pc, s.sp))
@@ -1014,6 +1025,8 @@ def main():
     test("what is not known", unknown, stopped["x86_64"])
     for cpu in CPUS:
         test("%s logs without a dump" % cpu, quiet, stopped[cpu])
+    for cpu in ("x86_64", "riscv64", "riscv32", "thumb"):
+        test("%s null is called" % cpu, null_called, stopped[cpu])
     test("open ends", open_ends, stopped["aarch64"])
     test("all ends", all_ends, stopped)
     test("damaged", damaged, stopped)

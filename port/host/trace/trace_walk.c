@@ -511,6 +511,39 @@ static void say_misplaced(const struct trace_out *out, uint64_t ra)
         ra);
 }
 
+/* Goes on behind a null pointer that was called, or that a guess has given as PC, if nothing says who has called: with
+ * the first return address on the stack, which is a guess. Returns false if there is none. */
+static bool guess_first_return(struct trace_walk *w)
+{
+    enum { WORDS = 64 };
+    struct sfu_frame *f = &w->walk.frame;
+    const struct trace_space *space = w->space;
+    const unsigned word = abi_registers(space->abi)->word;
+    uint64_t at = f->regs.sp, value;
+    unsigned i;
+
+    if (f->regs.pc != 0 || f->regs.pc_kind != SFU_PC_EXACT || (f->depth > 0 && f->guess == SFU_GUESS_NONE) ||
+        (f->depth == 0 && abi_registers(space->abi)->link && !f->regs.has_ra)) /* the log lacks who has called */
+        return false;
+    for (i = 0; i < WORDS; i++, at += word) {
+        uint64_t ra;
+
+        if (!space_word(space, at, &value))
+            continue;
+        ra = abi_is_arm(space->abi) ? value & ~UINT64_C(1) : value & ~space->pac_mask;
+        if (!images_is_return(space->images, ra))
+            continue;
+        f->regs = (struct sfu_registers){ra, at + word, f->regs.fp, 0, SFU_PC_RETURN, false};
+        f->guess = SFU_GUESS_HOOK;
+        f->reliable = f->interrupted = false;
+        f->depth++;
+        w->how = "first return address on the stack";
+        set_mode(w);
+        return true;
+    }
+    return false;
+}
+
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
@@ -537,6 +570,8 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
             code = SFU_END;
             how = ", the return address is 0";
         }
+        if (code < 0 && guess_first_return(&w))
+            code = SFU_OK;
     } while (code == SFU_OK);
     out_line(out, "trace ends (%d): %s%s%s", code, sfu_string(code), how,
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");
