@@ -157,6 +157,18 @@ static bool take_candidates(struct code *code, const struct code_how *how, struc
     return any;
 }
 
+/* Why the code at ADDR, which returns from an interrupt, is entered by no kind of one. */
+static const char *why_no_kind(struct code *code, uint64_t addr)
+{
+    if (!code->cpu->link && code_is_kind(code, addr, CODE_TRAP) && !code_is_kind(code, addr, CODE_ERROR))
+        return "it calls what never returns, and the return from an interrupt behind that does not show whether "
+               "the "
+               "CPU has pushed an error code";
+    return "it ends as a return from an interrupt, but not as any kind would (name it as :call or :start if it "
+           "starts "
+           "a program)";
+}
+
 bool code_find_entries(struct code *code, const struct code_how *how)
 {
     struct candidate *list = NULL;
@@ -178,10 +190,8 @@ bool code_find_entries(struct code *code, const struct code_how *how)
         if (!list[i].unit->jumped_to && !code_is_lost_by_itself(list[i].unit) && /* that has been said */
             (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
-                         ends->resumes
-                             ? "it ends as a return from an interrupt, but not as any kind would (name it as :call "
-                               "or :start if it starts a program)"
-                             : "nothing shows how it is entered");
+                         ends->resumes ? why_no_kind(code, list[i].unit->start)
+                                       : "nothing shows how it is entered");
     }
     free(list);
     return any;

@@ -105,6 +105,9 @@ enum code_kind code_kind_of(struct code *code, uint64_t addr, const char **why)
                                                  "iret takes back what the CPU has pushed, without an error code"}};
 
         *why = texts[cpu->pushed != 0][trap];
+        /* Where no row tells what exceptions have pushed, a hook finds that out. */
+        if (trap && code->pushed == NULL && !code_resumes_seen(code, addr, CODE_TRAP))
+            return CODE_KINDS;
         return trap ? CODE_TRAP : CODE_ERROR;
     }
     if (x86 && cpu->pushed == 0 && !trap && code_is_kind(code, addr, CODE_SYSCALL)) {

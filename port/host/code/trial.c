@@ -44,7 +44,10 @@ struct trial {
     bool by_row; /* and what is known of that is what CFI says of it */
     bool
         asks_back; /* whether a way leads back is all it asks: it notes nothing in units, and tries what is called */
-    unsigned depth; /* of those calls */
+    unsigned depth;  /* of those calls */
+    bool seen_alone; /* x86: it follows nothing behind a call that never returns, unless a number was pushed */
+    bool number;     /* SP has left where it was at the entry by the push of one, as in place of an error code */
+    struct code_value first; /* SP at the entry */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -369,10 +372,10 @@ static bool has_alignment(const struct code_cpu *cpu)
     return !cpu->link && cpu->word == 8;
 }
 
-/* x86_64: whether the instruction at PC pushes a number. On i386 numbers are arguments. */
+/* x86: whether the instruction at PC pushes a number. */
 static bool pushes_number(const struct code *code, uint64_t pc)
 {
-    const uint8_t *p = has_alignment(code->cpu) ? image_instructions(code->image, pc, 1) : NULL;
+    const uint8_t *p = image_instructions(code->image, pc, 1);
 
     return p != NULL && (*p == 0x68 || *p == 0x6a);
 }
@@ -464,7 +467,8 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     code_after_call(cpu, state, unit_called_by(t->code, fact));
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
-    return !ends_at(t->code, next) && !(t->asks_back && ask_callee(t->code, fact->target, t->depth + 1).never);
+    return !ends_at(t->code, next) && !((t->asks_back || (t->seen_alone && !t->number)) &&
+                                        ask_callee(t->code, fact->target, t->depth + 1).never);
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -642,7 +646,10 @@ static void follow(struct trial *t, struct block *block)
         if (begun && adds_to_sp(cpu, &fact))
             state.reg[cpu->sp] = before;
         if (before.base == BASE_CFA && before.k == cpu->sp_at_entry && state.reg[cpu->sp].k != before.k)
-            t->pushes = pushes_number(t->code, pc);
+            t->pushes = has_alignment(cpu) && pushes_number(t->code, pc); /* on i386 numbers are arguments */
+        if (t->seen_alone && state_same_value(&before, &t->first) &&
+            !state_same_value(&state.reg[cpu->sp], &before))
+            t->number = pushes_number(t->code, pc);
         if (fact.flow == CODE_NEXT)
             look_at_sp(t, &state, &before, left, own);
         goes_on = depart(t, &state, &fact, pc);
@@ -788,6 +795,19 @@ bool code_never_returns(struct code *code, uint64_t addr)
 bool code_returns(struct code *code, uint64_t addr)
 {
     return ask_callee(code, addr, 0).returns;
+}
+
+bool code_resumes_seen(struct code *code, uint64_t addr, enum code_kind kind)
+{
+    struct code_ends ends;
+    struct code_state state;
+    struct trial *t = new_trial(code, addr, false, &ends);
+
+    code_trap_entry(code->cpu, &state, kind);
+    t->seen_alone = true;
+    t->first = state.reg[code->cpu->sp];
+    run_trial(t, &state);
+    return ends.resumes;
 }
 
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)

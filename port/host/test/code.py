@@ -678,7 +678,7 @@ FAULTS = {
         ("code_add(fact, CODE_LOAD, reg, reg, rn(word), k)", "(void)0"),
         ("code_add(fact, CODE_STORE, reg, reg, rn(word), k)", "(void)0"),
         ("mode == 1 ? 0 : k;", "k;"),
-        ("mode == 1 ? 0 : k, (uint8_t)", "k, (uint8_t)"),
+        ("mode == 1 ? 0 : k,\\n", "k,\\n"),
         ("code_add(fact, CODE_SET, rn(word), 0, rn(word), k)", "(void)0"),
         ("replace(fact, rd(word));\\n        replace(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
         ("access(fact, word, loads, second, at + bytes, bytes)", "(void)second"),
@@ -2223,6 +2223,36 @@ def scheduled(cpu):
     must(found == wanted, said)
 
 
+# Entries by the handler that they call, and the kind that shows: what stands behind a handler that never returns shows
+# one where it takes off an error code, or the number in place of one.
+UNSEEN = (("returns", "", "", "trap"), ("returns", "", "drop", "error"), ("hangs", "", "", None),
+          ("hangs", "", "drop", "error"), ("hangs", "push $0\n", "drop", "trap"), ("returns", "push $0\n", "drop", "trap"))
+
+
+def unseen(cpu):
+    """`iret` behind a handler that never returns does not show that the CPU has pushed no error code."""
+    push, pop, resume, drop = (("push %rax\n", "pop %rax\n", "iretq\n", "add $8, %rsp\n") if cpu == "x86_64"
+                               else ("pusha\n", "popa\n", "iret\n", "add $4, %esp\n"))
+    text = ".type returns, %function\nreturns: ret\n.type hangs, %function\nhangs: cli\n1: hlt\njmp 1b\n"
+    wanted = {}
+    for i, (handler, number, dropped, kind) in enumerate(UNSEEN):
+        text += "e%d: %s%scall %s\n%s%s%s" % (i, number, push, handler, pop, drop if dropped else "", resume)
+        wanted["e%d" % i] = kind
+    text += "both: test $1, %%al\n%sjz 1f\ncall hangs\n1: %s%s" % (push, pop, resume)
+    wanted["both"] = "trap"
+    if cpu == "x86_64":
+        text += "bare: call hangs\niretq\n"
+        wanted["bare"] = None
+    image = build(cpu, "%s/unseen-%s" % (WORK, cpu), [".text", ".globl _start", "_start: hlt", text])
+    said = gen("-v", "--size", "--find", image)[1]
+    found = dict(re.findall(r"entered as by --entry=([\w+]+):(\w+)", said))
+    must({name: found.get(name) for name in wanted} == wanted, said)
+    for name in (name for name in wanted if wanted[name] is None):
+        must(re.search(r"%s \(0x\w+\) has no rows: .* never returns.* --entry=%s:KIND" % (name, name), said), said)
+        for kind in ("trap", "error"):
+            must(name not in gen("--size", "--find", "--entry=%s:%s" % (name, kind), image)[1], kind)
+
+
 def finds(cpu):
     """Each entry is found as what it is; what nothing decides has no rows, and is named."""
     text, wanted, unknown_ = FOUND[cpu]
@@ -3209,6 +3239,7 @@ def test_trust():
         test("%s entries found" % cpu, finds, cpu)
         if cpu in SCHEDULED:
             test("%s entries that go on in another thread" % cpu, scheduled, cpu)
+            test("%s return from an interrupt behind a handler that never returns" % cpu, unseen, cpu)
         test("%s entries named as what they are not" % cpu, conflicts, cpu)
     test("aarch64 entries from a lower exception level", lower_levels)
     test("s390x new PSWs that the image has", low_core)
