@@ -2493,8 +2493,7 @@ def starting(cpu, last, align, wanted, *options):
     found = rows(cpu, image, where["leaf"], where["end"], *options)
     must(wanted(found[where["f"] - 1], row), "in front of the start: %s" % found[where["f"] - 1])
     must(found[where["last"]] == ("outermost" if nobody else row), "the last instruction: %s" % found[where["last"]])
-    # sfu-lint does not know these options. On x86 that byte may be an instruction.
-    if cpu not in ("x86_64", "i386") and not {"--entry=f:start", "--derive"} & {*options}:
+    if not {"--entry=f:start", "--derive"} & {*options}: # sfu-lint does not know these
         run("build/tools/sfu-gen", "-q", "--append=" + image + ".out", *options, image)
         said = run("build/tools/sfu-lint", image + ".out")[0]
         must("left-out" not in said and "partly" not in said and "made of another file" not in said, said)
