@@ -42,8 +42,8 @@ struct code_ends {
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
 
-/* x86: whether the code at ADDR, which KIND enters, returns to what was interrupted on a way that shows what the CPU has
- * pushed. What stands behind a call that never returns is not executed, and so shows it only if a number was pushed
+/* x86: whether the code at ADDR, which KIND enters, returns to what was interrupted on a way that shows what the CPU
+ * has pushed. What stands behind a call that never returns is not executed, and so shows it only if a number was pushed
  * first, in place of an error code: else whoever wrote it may not have thought of one. */
 bool code_resumes_seen(struct code *code, uint64_t addr, enum code_kind kind);
 

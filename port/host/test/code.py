@@ -2226,7 +2226,8 @@ def scheduled(cpu):
 # Entries by the handler that they call, and the kind that shows: what stands behind a handler that never returns shows
 # one where it takes off an error code, or the number in place of one.
 UNSEEN = (("returns", "", "", "trap"), ("returns", "", "drop", "error"), ("hangs", "", "", None),
-          ("hangs", "", "drop", "error"), ("hangs", "push $0\n", "drop", "trap"), ("returns", "push $0\n", "drop", "trap"))
+          ("hangs", "", "drop", "error"), ("hangs", "push $0\n", "drop", "trap"),
+          ("returns", "push $0\n", "drop", "trap"))
 
 
 def unseen(cpu):
