@@ -91,6 +91,15 @@ static bool saves_in_structure(struct code *code, uint64_t addr)
     return saved >= LEAST;
 }
 
+/* x86: whether the code at ADDR, entered without an error code, is seen to return to what was interrupted. */
+static bool resumes_seen(struct code *code, uint64_t addr)
+{
+    struct code_ends ends;
+
+    code_try_seen(code, addr, CODE_TRAP, &ends);
+    return ends.resumes;
+}
+
 enum code_kind code_kind_of(struct code *code, uint64_t addr, const char **why)
 {
     const struct code_cpu *cpu = code->cpu;
@@ -106,7 +115,7 @@ enum code_kind code_kind_of(struct code *code, uint64_t addr, const char **why)
 
         *why = texts[cpu->pushed != 0][trap];
         /* Where no row tells what exceptions have pushed, a hook finds that out. */
-        if (trap && code->pushed == NULL && !code_resumes_seen(code, addr, CODE_TRAP))
+        if (trap && code->pushed == NULL && !resumes_seen(code, addr))
             return CODE_KINDS;
         return trap ? CODE_TRAP : CODE_ERROR;
     }

@@ -797,17 +797,18 @@ bool code_returns(struct code *code, uint64_t addr)
     return ask_callee(code, addr, 0).returns;
 }
 
-bool code_resumes_seen(struct code *code, uint64_t addr, enum code_kind kind)
+void code_try_seen(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
 {
-    struct code_ends ends;
     struct code_state state;
-    struct trial *t = new_trial(code, addr, false, &ends);
+    struct trial *t = new_trial(code, addr, kind == CODE_CALLED, ends);
 
-    code_trap_entry(code->cpu, &state, kind);
+    if (t->called)
+        code_entry(code->cpu, &state);
+    else
+        code_trap_entry(code->cpu, &state, kind);
     t->seen_alone = true;
     t->first = state.reg[code->cpu->sp];
     run_trial(t, &state);
-    return ends.resumes;
 }
 
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)

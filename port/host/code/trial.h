@@ -42,10 +42,10 @@ struct code_ends {
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
 
-/* x86: whether the code at ADDR, which KIND enters, returns to what was interrupted on a way that shows what the CPU
- * has pushed. What stands behind a call that never returns is not executed, and so shows it only if a number was pushed
- * first, in place of an error code: else whoever wrote it may not have thought of one. */
-bool code_resumes_seen(struct code *code, uint64_t addr, enum code_kind kind);
+/* x86: the same, without what stands behind a call that never returns. That is not executed, and shows what the CPU has
+ * pushed only if a number was pushed first, in place of an error code: else whoever wrote it may not have thought of
+ * one. */
+void code_try_seen(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
 
 /* Whether what is called at ADDR never comes back to its caller: each of its ways is known, and none leads there. What
  * is at 0, a call of nobody knows what, may. */

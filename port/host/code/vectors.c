@@ -297,7 +297,7 @@ static bool leads_nowhere_back(struct code *code, uint64_t addr)
 {
     struct code_ends ends;
 
-    code_try(code, addr, CODE_CALLED, &ends);
+    code_try_seen(code, addr, CODE_CALLED, &ends);
     return (ends.calls || ends.tail_calls) && !ends.returns && !ends.returns_ill && !ends.resumes &&
            !ends.resumes_ill && !ends.exits && !ends.unknown;
 }

@@ -419,6 +419,7 @@ static bool relocate_own(struct trace_image *t, const struct section *section)
 static bool unite_own(struct trace_image *image)
 {
     static const struct encoding encoding = {0, false};
+    static const struct cfi no_cfi;
     const struct cfi_spans none = {NULL, 0, 0};
     struct tables tables;
     struct kept kept;
@@ -428,7 +429,7 @@ static bool unite_own(struct trace_image *image)
     memset(&tables, 0, sizeof tables);
     tables.image = &image->image;
     if (good) {
-        tables_make(&tables, NULL, &none, &kept);
+        tables_make(&tables, &no_cfi, &none, &kept);
         good = encode(&tables, &encoding, image->own.addr, &bytes);
     }
     if (good) {

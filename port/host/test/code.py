@@ -2410,6 +2410,7 @@ FAR = {
     "lret": ("push $0x10\npush $.Lfar\nlret", "call called\nhlt", True),
     "pops": ("ljmp $8, $.Lfar", "pop %rdi\npop %rsi\ncall called\n1: jmp 1b", True),
     "away": ("ljmp $8, $.Lfar", "mov $never, %rax\njmp *%rax", True),
+    "other code behind": ("ljmp $8, $.Lfar", "call never\nhlt\nnop\nback: pop %rbx\nret", True),
     "thunk": ("ljmp $8, $.Lfar", "pop %rbx\ncall called\nret", False),
     "nowhere": ("ljmp $8, $.Lfar", "call called\njmp *%rax", False),
     "selector": ("ljmp $7, $.Lfar", "call called\nhlt", False),
