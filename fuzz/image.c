@@ -221,7 +221,7 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
         how.ctx = walker = walker_new(image, bytes.data, bytes.size, 0x40000);
         compare_tables(cfi, spans, &made, &how, &c);
         MUST(c.different == 0 && c.missing == 0 && c.pcs == tables.covered && c.lost == tables.lost);
-        compare_kept(image, kept, &made, &how, &c);
+        compare_kept(cfi, kept, &made, &how, &c);
         MUST(c.different == 0 && c.missing == 0);
         walker_free(walker);
         joined_close(&made);

@@ -21,7 +21,7 @@ static bool begins_as_function(const struct code *code, const struct cfi_fde *fd
         return false;
     code_entry(code->cpu, &entry);
     row = rows->list[0];
-    judge_row(code->cpu, &(struct view){&entry, &entry, NULL}, &row, &j);
+    judge_row(code->cpu, &(struct view){&entry, &entry, NULL, false}, &row, &j);
     return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
 }
 

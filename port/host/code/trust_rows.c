@@ -72,12 +72,12 @@ struct view trust_view_of(const struct code *code, const struct code_fact *fact,
     unsigned i;
 
     if (fact->flow != CODE_CALL || fact->link != 0)
-        return (struct view){state, state, NULL};
+        return (struct view){state, state, NULL, false};
     code_hold(code->cpu, held, state, fact->target != 0 ? code_unit_at(code, fact->target) : NULL);
     for (i = 0; i < CODE_REAL + 2u; i++)
         if (i != code->cpu->sp && i != code->cpu->fp)
             memset(&held->reg[i], 0, sizeof held->reg[i]);
-    return (struct view){state, held, NULL};
+    return (struct view){state, held, NULL, false};
 }
 
 /* Whether V is of a call by which a function loses where it returns to. */
@@ -215,10 +215,21 @@ static bool widen(const struct trust *t, struct code_state *state)
     return true;
 }
 
-/* Judges ROW at the instruction of FACT, in front of which STATE holds. Of several places that the code knows, one that
- * is right for those jumps, too, is better. */
-static void judge_at(const struct trust *t, const struct code_fact *fact, const struct code_state *state,
-                     struct cfi_row *row, struct judgement *j)
+/* RISC-V: whether the CFA of ROW is too high at PC, where STATE holds, in an epilogue without CFI: there the tables'
+ * maker puts it right. */
+static bool is_mended(const struct trust *t, uint64_t pc, const struct code_state *state, const struct cfi_row *row)
+{
+    const struct code_value cfa = code_evaluate(state, &row->cfa);
+    struct epilogue found;
+
+    return t->cpu->mended_later && cfa.base == BASE_CFA && cfa.k > 0 &&
+           epilogue_find(t->code->image, row, pc, &found) && found.start == pc;
+}
+
+/* Judges ROW at the instruction of FACT, at PC, in front of which STATE holds. Of several places that the code knows,
+ * one that is right for those jumps, too, is better. */
+static void judge_at(const struct trust *t, uint64_t pc, const struct code_fact *fact,
+                     const struct code_state *state, struct cfi_row *row, struct judgement *j)
 {
     struct cfi_row other = *row;
     struct code_state held, both;
@@ -226,6 +237,7 @@ static void judge_at(const struct trust *t, const struct code_fact *fact, const 
     struct view v = trust_view_of(t->code, fact, state, &held);
 
     v.stored = &t->stored;
+    v.mended = is_mended(t, pc, v.state, row);
     judge_row(t->cpu, &v, row, j);
     if (j->row != CORRECTED)
         return;
@@ -355,7 +367,7 @@ static void compare_row(struct trust *t, uint64_t pc, const struct code_fact *fa
     struct judgement j;
     const char *why;
 
-    judge_at(t, fact, state, &fixed, &j);
+    judge_at(t, pc, fact, state, &fixed, &j);
     t->doubtful |= begins_other_way(t, pc, state, row, &j);
     why = refute(t, pc, fact, state, row, &j);
     note_stored(t, row, &j);
@@ -393,7 +405,7 @@ static void refute_row(struct trust *t, uint64_t pc, const struct code_fact *fac
     const char *why;
     bool contradicts;
 
-    judge_at(t, fact, state, &fixed, &j);
+    judge_at(t, pc, fact, state, &fixed, &j);
     why = refute(t, pc, fact, state, row, &j);
     note_stored(t, row, &j);
     contradicts = j.row == CORRECTED && !t->cpu->mended_later;
@@ -484,13 +496,13 @@ void trust_lose_unsaid(struct trust *t)
 }
 
 /* STATE holds at the instruction of FACT only perhaps: notes whether ROW, the CFI's, does not say so. */
-static void note_differing(struct trust *t, const struct code_fact *fact, const struct code_state *state,
-                           const struct cfi_row *row)
+static void note_differing(struct trust *t, uint64_t pc, const struct code_fact *fact,
+                           const struct code_state *state, const struct cfi_row *row)
 {
     struct cfi_row copy = *row;
     struct judgement j;
 
-    judge_at(t, fact, state, &copy, &j);
+    judge_at(t, pc, fact, state, &copy, &j);
     t->differs |= j.row == CORRECTED || j.row == REFUTED;
 }
 
@@ -509,7 +521,7 @@ void trust_compare(void *ctx, uint64_t pc, const struct code_fact *fact, const s
     }
     if (state->strays) {
         if (row != NULL && row->kind == CFI_RULES && fact->size != 0)
-            note_differing(t, fact, state, row);
+            note_differing(t, pc, fact, state, row);
         return;
     }
     code_note_register(t->all, pc, fact, state);

@@ -128,7 +128,7 @@ bool trust_admit(void *ctx, uint64_t pc, struct code_state *state)
     if (row == NULL || row->kind != CFI_RULES)
         return false;
     copy = *row;
-    judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
+    judge_row(t->cpu, &(struct view){state, state, NULL, false}, &copy, &j);
     if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED || j.row == REFUTED)
         return false;
     memset(&seed, 0, sizeof seed);
@@ -161,7 +161,7 @@ bool trust_agrees(void *ctx, uint64_t pc, const struct code_state *state)
     if (t->alone || t->unit->says_nothing || row == NULL || row->kind != CFI_RULES)
         return t->alone || t->unit->says_nothing;
     copy = *row;
-    judge_row(t->cpu, &(struct view){state, state, NULL}, &copy, &j);
+    judge_row(t->cpu, &(struct view){state, state, NULL, false}, &copy, &j);
     if (j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED)
         return true;
     return code_bears_out(t->all, pc, row) == CODE_CONTRADICTS && code_ends_well(t->all, pc, state);
@@ -231,7 +231,7 @@ static bool confirms(const struct trust *t, const struct code_state *state, cons
     struct cfi_row copy = *row;
     struct judgement j;
 
-    judge_row(t->cpu, &(struct view){state, state, &t->stored}, &copy, &j);
+    judge_row(t->cpu, &(struct view){state, state, &t->stored, false}, &copy, &j);
     return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
 }
 

@@ -249,12 +249,12 @@ static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state,
             (j->fp == CONFIRMED && rule_is_register(&row->fp)));
 }
 
-/* Whether the CFA of ROW is another place in the frame. */
-static bool is_other_cfa(const struct code_state *state, const struct cfi_row *row)
+/* Whether the CFA of ROW is another place in the frame, where nothing mends it. */
+static bool is_other_cfa(const struct view *v, const struct cfi_row *row)
 {
-    const struct code_value cfa = code_evaluate(state, &row->cfa);
+    const struct code_value cfa = code_evaluate(v->state, &row->cfa);
 
-    return cfa.base == BASE_CFA && cfa.k != 0;
+    return cfa.base == BASE_CFA && (cfa.k < 0 || (cfa.k > 0 && !v->mended));
 }
 
 void judge_row(const struct code_cpu *cpu, const struct view *v, struct cfi_row *row, struct judgement *j)
@@ -280,7 +280,7 @@ void judge_row(const struct code_cpu *cpu, const struct view *v, struct cfi_row 
                      ? CONFIRMED
                      : CORRECTED;
         *row = fixed;
-    } else if (j->cfa == CORRECTED && is_other_cfa(v->state, row)) {
+    } else if (j->cfa == CORRECTED && is_other_cfa(v, row)) {
         j->row = REFUTED;
     } else {
         silence(j);

@@ -41,6 +41,7 @@ struct stored {
 struct view {
     const struct code_state *state, *held;
     const struct stored *stored; /* by the instructions in front of it; or NULL */
+    bool mended;                 /* RISC-V: epilogue_riscv.c mends a CFA that is too high there */
 };
 
 /* Judges the rules of ROW by what holds at its PC, and corrects them. */
