@@ -6,33 +6,21 @@
  */
 #include "sfu_asm.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
+#ifdef __x86_64__
 #define FIRST  %rdi
 #define SECOND %rsi
-    .macro stop what
-    test \what, \what
-    jne 1f
-    ud2
-1:  sti
-2:  jmp 2b
-    .endm
-    .macro save
-    sfu_push %rbp
-    .endm
-    .macro restore
-    sfu_pop %rbp
-    .endm
-    .macro back
-    ret
-    .endm
-#elif defined(__i386__)
+#define FRAME  %rbp
+#else
 #define FIRST  %eax
 #define SECOND %ecx
+#define FRAME  %ebp
     /* The arguments, of 8 bytes each, are on the stack. */
     .macro take_arguments
     mov 4(%esp), %eax
     mov 12(%esp), %ecx
     .endm
+#endif
     .macro stop what
     test \what, \what
     jne 1f
@@ -41,10 +29,10 @@
 2:  jmp 2b
     .endm
     .macro save
-    sfu_push %ebp
+    sfu_push FRAME
     .endm
     .macro restore
-    sfu_pop %ebp
+    sfu_pop FRAME
     .endm
     .macro back
     ret

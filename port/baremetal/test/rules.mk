@@ -110,6 +110,21 @@ $(2)/port/baremetal/riscv/boot.o: port/baremetal/riscv/boot.S $(BARE_HEADERS) $(
 	riscv64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $$@
 endef
 
+# bare_module DIRECTORY, PREFIX OF TOOLS, LD FLAGS, SECTION: a module whose tables are made as docs/kernel.md says.
+# SECTION has the relocations of its .eh_frame.
+define bare_module
+$(1)/module.o: $(1)/port/baremetal/test/module_a.o $(1)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
+	$(2)ld $(3) -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
+$(1)/module.elf: $(1)/module.o
+	$(2)ld $(3) -e 0 -Ttext=0x100000 --unresolved-symbols=ignore-all $$< -o $$@
+$(1)/module.ko: $(1)/module.o $(1)/module.elf build/tools/sfu-gen
+	build/tools/sfu-gen -q --small --strict --address=0x100000 -o $(1)/module.sframe $(1)/module.elf
+	$(2)objcopy -g -R .eh_frame -R $(4) --add-section .sfu_sframe=$(1)/module.sframe \
+	    --set-section-flags .sfu_sframe=alloc,readonly $$< $$@
+$(1)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(1)/module.ko"'
+$(1)/port/baremetal/test/module.o: $(1)/module.ko
+endef
+
 # riscv_kind CPU, DIRECTORY, FLAGS, COMPILER
 define riscv_kind
 $(call riscv_image,$(1),$(2),$(3),$(4),$(call riscv_test_objects,$(1),$(2)),$(BARE_WRAP))
@@ -122,19 +137,8 @@ $(2)/port/baremetal/test/scenarios.o $(2)/port/baremetal/test/crash.o: BARE_FLAG
 $(2)/port/baremetal/test/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
     $(if $(4),,-fpatchable-function-entry=4)
 
-# The module's tables are made as docs/kernel.md says.
 $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o: BARE_FLAGS += -mno-relax
-$(2)/module.o: $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
-	riscv64-linux-gnu-ld $(RISCV_EMULATION_$(1)) -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
-$(2)/module.elf: $(2)/module.o
-	riscv64-linux-gnu-ld $(RISCV_EMULATION_$(1)) -e 0 -Ttext=0x100000 --no-relax --unresolved-symbols=ignore-all $$< \
-	    -o $$@
-$(2)/module.ko: $(2)/module.o $(2)/module.elf build/tools/sfu-gen
-	build/tools/sfu-gen -q --small --strict --address=0x100000 -o $(2)/module.sframe $(2)/module.elf
-	riscv64-linux-gnu-objcopy -g -R .eh_frame -R .rela.eh_frame --add-section .sfu_sframe=$(2)/module.sframe \
-	    --set-section-flags .sfu_sframe=alloc,readonly $$< $$@
-$(2)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
-$(2)/port/baremetal/test/module.o: $(2)/module.ko
+$(call bare_module,$(2),riscv64-linux-gnu-,$(RISCV_EMULATION_$(1)) --no-relax,.rela.eh_frame)
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu)-s,-DMACHINE_S)))
@@ -213,16 +217,7 @@ $(1)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKE
 $(1)/port/baremetal/test/scenarios.o $(1)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
 
 $(1)/port/baremetal/test/module_a.o $(1)/port/baremetal/test/module_b.o: BARE_FLAGS += -fno-pie
-$(1)/module.o: $(1)/port/baremetal/test/module_a.o $(1)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
-	x86_64-linux-gnu-ld -m elf_i386 -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
-$(1)/module.elf: $(1)/module.o
-	x86_64-linux-gnu-ld -m elf_i386 -e 0 -Ttext=0x100000 --unresolved-symbols=ignore-all $$< -o $$@
-$(1)/module.ko: $(1)/module.o $(1)/module.elf build/tools/sfu-gen
-	build/tools/sfu-gen -q --small --strict --address=0x100000 -o $(1)/module.sframe $(1)/module.elf
-	x86_64-linux-gnu-objcopy -g -R .eh_frame -R .rel.eh_frame --add-section .sfu_sframe=$(1)/module.sframe \
-	    --set-section-flags .sfu_sframe=alloc,readonly $$< $$@
-$(1)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(1)/module.ko"'
-$(1)/port/baremetal/test/module.o: $(1)/module.ko
+$(call bare_module,$(1),x86_64-linux-gnu-,-m elf_i386,.rel.eh_frame)
 endef
 $(eval $(call i386_kind,$(BARE)/i386))
 $(eval $(call i386_kind,$(BARE)/i386-hook,$(BARE_HOOK) $(BARE_HOOK_x86_64)))
