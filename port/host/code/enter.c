@@ -161,12 +161,10 @@ static bool take_candidates(struct code *code, const struct code_how *how, struc
 static const char *why_no_kind(struct code *code, uint64_t addr)
 {
     if (!code->cpu->link && code_is_kind(code, addr, CODE_TRAP) && !code_is_kind(code, addr, CODE_ERROR))
-        return "it calls what never returns, and the return from an interrupt behind that does not show whether "
-               "the "
-               "CPU has pushed an error code";
+        return "it returns from an interrupt behind a call that never returns, which does not show whether the CPU "
+               "has pushed an error code";
     return "it ends as a return from an interrupt, but not as any kind would (name it as :call or :start if it "
-           "starts "
-           "a program)";
+           "starts a program)";
 }
 
 bool code_find_entries(struct code *code, const struct code_how *how)

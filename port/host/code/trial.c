@@ -39,15 +39,14 @@ struct trial {
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
-    bool pushes; /* x86_64: SP has left where it was at the entry by the push of a number */
-    bool piece;  /* it begins within a function, whose frame its end must find */
-    bool by_row; /* and what is known of that is what CFI says of it */
+    struct code_value first; /* SP where it begins */
+    bool pushes;             /* x86: SP has left that place by the push of a number */
+    bool piece;              /* it begins within a function, whose frame its end must find */
+    bool by_row;             /* and what is known of that is what CFI says of it */
     bool
         asks_back; /* whether a way leads back is all it asks: it notes nothing in units, and tries what is called */
     unsigned depth;  /* of those calls */
     bool seen_alone; /* x86: it follows nothing behind a call that never returns, unless a number was pushed */
-    bool number;     /* SP has left where it was at the entry by the push of one, as in place of an error code */
-    struct code_value first; /* SP at the entry */
     bool
         crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
 };
@@ -388,12 +387,13 @@ static bool hands_frame(const struct trial *t, const struct code_state *state)
     const struct code_cpu *cpu = t->code->cpu;
     const struct sfu_rule pushed = {0, (uint32_t)cpu->sp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE};
     const struct code_value word = code_evaluate(state, &pushed);
+    const bool pushes = t->pushes && has_alignment(cpu); /* on i386 numbers are arguments */
     unsigned i;
 
     for (i = 0; i < 6 && !cpu->link; i++) {
         const struct code_value *value = &state->reg[registers[has_alignment(cpu)][i]];
 
-        if (value->base == BASE_CFA && (value->k == cpu->sp_at_entry || (t->pushes && value->k < cpu->sp_at_entry)))
+        if (value->base == BASE_CFA && (value->k == cpu->sp_at_entry || (pushes && value->k < cpu->sp_at_entry)))
             return true;
     }
     return !cpu->link && !has_alignment(cpu) && word.base == BASE_CFA && word.k == cpu->sp_at_entry;
@@ -467,7 +467,7 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     code_after_call(cpu, state, unit_called_by(t->code, fact));
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
-    return !ends_at(t->code, next) && !((t->asks_back || (t->seen_alone && !t->number)) &&
+    return !ends_at(t->code, next) && !((t->asks_back || (t->seen_alone && !t->pushes)) &&
                                         ask_callee(t->code, fact->target, t->depth + 1).never);
 }
 
@@ -645,11 +645,8 @@ static void follow(struct trial *t, struct block *block)
         built = fact.condition == 0 && state.reg[cpu->sp].base == BASE_NUMBER;
         if (begun && adds_to_sp(cpu, &fact))
             state.reg[cpu->sp] = before;
-        if (before.base == BASE_CFA && before.k == cpu->sp_at_entry && state.reg[cpu->sp].k != before.k)
-            t->pushes = has_alignment(cpu) && pushes_number(t->code, pc); /* on i386 numbers are arguments */
-        if (t->seen_alone && state_same_value(&before, &t->first) &&
-            !state_same_value(&state.reg[cpu->sp], &before))
-            t->number = pushes_number(t->code, pc);
+        if (state_same_value(&before, &t->first) && !state_same_value(&state.reg[cpu->sp], &before))
+            t->pushes = !cpu->link && pushes_number(t->code, pc);
         if (fact.flow == CODE_NEXT)
             look_at_sp(t, &state, &before, left, own);
         goes_on = depart(t, &state, &fact, pc);
@@ -692,6 +689,7 @@ static void run_trial(struct trial *t, const struct code_state *state)
 {
     unsigned i;
 
+    t->first = state->reg[t->code->cpu->sp];
     arrive(t, t->start, state);
     while (t->num_work > 0 && !(t->asks_back && t->ends->returns)) {
         struct block *block = t->blocks[t->work[--t->num_work]];
@@ -797,33 +795,32 @@ bool code_returns(struct code *code, uint64_t addr)
     return ask_callee(code, addr, 0).returns;
 }
 
-void code_try_seen(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
+static void try_kind(struct trial *t, enum code_kind kind)
 {
     struct code_state state;
+
+    if (t->called) {
+        code_entry(t->code->cpu, &state);
+        name_registers(t->code->cpu, &state);
+    } else {
+        code_trap_entry(t->code->cpu, &state, kind);
+    }
+    run_trial(t, &state);
+}
+
+void code_try_seen(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
+{
     struct trial *t = new_trial(code, addr, kind == CODE_CALLED, ends);
 
-    if (t->called)
-        code_entry(code->cpu, &state);
-    else
-        code_trap_entry(code->cpu, &state, kind);
     t->seen_alone = true;
-    t->first = state.reg[code->cpu->sp];
-    run_trial(t, &state);
+    try_kind(t, kind);
 }
 
 void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
 {
-    struct trial *t = new_trial(code, addr, kind == CODE_CALLED, ends);
-    struct code_state state;
     unsigned i;
 
-    if (t->called) {
-        code_entry(code->cpu, &state);
-        name_registers(code->cpu, &state);
-    } else {
-        code_trap_entry(code->cpu, &state, kind);
-    }
-    run_trial(t, &state);
+    try_kind(new_trial(code, addr, kind == CODE_CALLED, ends), kind);
     for (i = 0; i < ends->num_unaligned && !ends->misaligned; i++)
         ends->misaligned = needs_alignment(code, ends->unaligned[i]);
 }
