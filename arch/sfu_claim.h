@@ -12,11 +12,20 @@
  *     }
  *
  * Where the CPU has no instruction for that, or may not use it, claims of the same instant may all succeed: Cortex-M
- * and ARM before version 7; RISC-V compiled without the extension A; ARM and aarch64 while the MMU is off, because the
- * memory then need not have what exclusive instructions ask for, and these may never succeed.
+ * and ARM before version 7; RISC-V compiled without the extension A; ARM and aarch64 while the MMU or the data cache is
+ * off, because the memory then need not have what exclusive instructions ask for, and these may never succeed.
  */
 #ifndef SFU_CLAIM_H
 #define SFU_CLAIM_H
+
+/* What is left where no instruction does it: of claims of the same instant, several may succeed. */
+static inline bool sfu_claim_alone(volatile uint32_t *word)
+{
+    const uint32_t before = *word;
+
+    *word = 1;
+    return before == 0;
+}
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -50,8 +59,11 @@ static inline bool sfu_claim(volatile uint32_t *word)
 
 #elif defined(__aarch64__) || (defined(__arm__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
 
-/* Whether the MMU is on. A program without privilege cannot ask, and runs behind one. */
-static inline bool sfu_has_mmu(void)
+/* Bits of SCTLR: MMU and data cache are on. */
+#define SFU_MEMORY_IS_CACHED 5u
+
+/* Whether MMU and data cache are on. A program without privilege cannot ask, and runs behind both. */
+static inline bool sfu_has_exclusives(void)
 {
 #if defined(SFU_USER_MODE)
     return true;
@@ -65,7 +77,7 @@ static inline bool sfu_has_mmu(void)
         __asm__ __volatile__("mrs %0, sctlr_el2" : "=r"(control));
     else
         __asm__ __volatile__("mrs %0, sctlr_el3" : "=r"(control));
-    return (control & 1) != 0;
+    return (control & SFU_MEMORY_IS_CACHED) == SFU_MEMORY_IS_CACHED;
 #else
     uint32_t mode, control;
 
@@ -73,43 +85,42 @@ static inline bool sfu_has_mmu(void)
     if ((mode & 0x1f) == 0x10) /* user mode */
         return true;
     __asm__ __volatile__("mrc p15, 0, %0, c1, c0, 0" : "=r"(control));
-    return (control & 1) != 0;
+    return (control & SFU_MEMORY_IS_CACHED) == SFU_MEMORY_IS_CACHED;
 #endif
 }
 
+/* A try fails if an interrupt or another CPU comes between its two instructions. */
+enum { SFU_CLAIM_TRIES = 1000 };
+
+/* Tries at most SFU_CLAIM_TRIES times. */
 static inline bool sfu_claim(volatile uint32_t *word)
 {
-    uint32_t before, failed = 1;
+    uint32_t before, failed;
+    unsigned i;
 
-    if (!sfu_has_mmu()) {
-        before = *word;
-        *word = 1;
-        return before == 0;
-    }
-    do {
+    for (i = 0; i < SFU_CLAIM_TRIES && sfu_has_exclusives(); i++) {
 #ifdef __aarch64__
         __asm__ __volatile__("ldaxr %w0, %1" : "=r"(before) : "Q"(*word) : "memory");
         if (before != 0)
-            break;
+            return false;
         __asm__ __volatile__("stlxr %w0, %w2, %1" : "=&r"(failed), "=Q"(*word) : "r"(1) : "memory");
 #else
         __asm__ __volatile__("ldrex %0, %1" : "=r"(before) : "Q"(*word) : "memory");
         if (before != 0)
-            break;
+            return false;
         __asm__ __volatile__("strex %0, %2, %1\n\tdmb" : "=&r"(failed), "=Q"(*word) : "r"(1) : "memory");
 #endif
-    } while (failed != 0);
-    return before == 0;
+        if (failed == 0)
+            return true;
+    }
+    return sfu_claim_alone(word);
 }
 
 #else
 
 static inline bool sfu_claim(volatile uint32_t *word)
 {
-    const uint32_t before = *word;
-
-    *word = 1;
-    return before == 0;
+    return sfu_claim_alone(word);
 }
 
 #endif

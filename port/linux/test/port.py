@@ -415,7 +415,7 @@ def check_all_made(abi, folder, sfu_trace):
     for flags in ['-O0', '-O2', *pie]:
         out = folder + '/registers' + flags.replace(' ', '')
         log = log or build_made(abi, flags, REGISTERS + [leaf], out)
-        for mode in ['capture', 'read', 'forged', 'hook', 'ucontext'] + others:
+        for mode in ['capture', 'read', 'claim', 'forged', 'hook', 'ucontext'] + others:
             result = log or run(ABIS[abi][1] + [out, mode])
             verdict(f'registers {mode} {flags}', None if result == f'ok {mode}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2', *pie]:
@@ -462,7 +462,7 @@ def main():
         verdict(f'demo {version}', ' '.join(log.split()) or check_demo(abi, out, '', int(version[1])))
     leaf = folder + '/leaf.o'
     log = build(abi, ['-O2', '-r'], ['port/linux/test/leaf.c'], leaf)
-    tests = ['capture', 'read', 'forged', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
+    tests = ['capture', 'read', 'claim', 'forged', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
     for flags in ['-O0', '-O2', '-Os -static-pie -fPIE']:
         out = folder + '/registers' + flags.replace(' ', '')
         log = log or build(abi, flags.split(), REGISTERS + [leaf], out)

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * Each register that the capture and the signal frames give, against what assembly code has put there. The
- * argument says which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext,
+ * argument says which test: capture, read, claim, or how the frame behind a signal is reached: hook, table, ucontext,
  * plain (the handler of s390x and i386 without SA_SIGINFO).
  */
+#define SFU_USER_MODE /* see sfu_mask.h: this is compiled with -ffreestanding */
 #include "bare.h"
 #include "registers.h"
 #include "section.h"
@@ -210,6 +211,19 @@ static void test_reading(void)
     test_passed(mode);
 }
 
+static void test_claiming(void)
+{
+    static volatile uint32_t word;
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        assert_that(sfu_claim(&word), "of what is free");
+        assert_that(!sfu_claim(&word), "of what is taken");
+        sfu_release(&word);
+    }
+    test_passed(mode);
+}
+
 int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     uint32_t i;
@@ -225,6 +239,8 @@ int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
         test_capturing();
     if (is(mode, "read"))
         test_reading();
+    if (is(mode, "claim"))
+        test_claiming();
     if (is(mode, "forged"))
         test_forged();
     test_signal();
