@@ -208,7 +208,8 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     struct joined_place where;
     struct comparison c;
     struct walker *walker;
-    struct compare_how how = {false, NULL, ask_walker, NULL, NULL};
+    struct epilogues epilogues = {0};
+    struct compare_how how = {false, NULL, ask_walker, NULL, NULL, &epilogues};
 
     memset(&tables, 0, sizeof tables);
     tables.image = image;
@@ -224,6 +225,7 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
         compare_kept(cfi, kept, &made, &how, &c);
         MUST(c.different == 0 && c.missing == 0);
         walker_free(walker);
+        epilogues_free(&epilogues);
         joined_close(&made);
         free(bytes.data);
     }

@@ -165,6 +165,7 @@ static void free_trust(struct trust *t)
     free(t->refuted.list);
     free(t->lost);
     free(t->read);
+    epilogues_free(&t->epilogues);
 }
 
 /* Follows the ways through the unit, and collects in T what its rows are found to be. */

@@ -217,19 +217,20 @@ static bool widen(const struct trust *t, struct code_state *state)
 
 /* RISC-V: whether the CFA of ROW is too high at PC, where STATE holds, in an epilogue without CFI: there the tables'
  * maker puts it right. */
-static bool is_mended(const struct trust *t, uint64_t pc, const struct code_state *state, const struct cfi_row *row)
+static bool is_mended(struct trust *t, uint64_t pc, const struct code_state *state, const struct cfi_row *row)
 {
     const struct code_value cfa = code_evaluate(state, &row->cfa);
-    struct epilogue found;
+    const struct epilogue *found = NULL;
 
-    return t->cpu->mended_later && cfa.base == BASE_CFA && cfa.k > 0 &&
-           epilogue_find(t->code->image, row, pc, &found) && found.start == pc;
+    if (t->cpu->mended_later && cfa.base == BASE_CFA && cfa.k > 0)
+        found = epilogue_find(&t->epilogues, t->code->image, row, pc);
+    return found != NULL && found->start == pc;
 }
 
 /* Judges ROW at the instruction of FACT, at PC, in front of which STATE holds. Of several places that the code knows,
  * one that is right for those jumps, too, is better. */
-static void judge_at(const struct trust *t, uint64_t pc, const struct code_fact *fact,
-                     const struct code_state *state, struct cfi_row *row, struct judgement *j)
+static void judge_at(struct trust *t, uint64_t pc, const struct code_fact *fact, const struct code_state *state,
+                     struct cfi_row *row, struct judgement *j)
 {
     struct cfi_row other = *row;
     struct code_state held, both;

@@ -32,13 +32,14 @@ struct trust {
     const struct cfi_row *counted;  /* the first row that begins at one; or NULL */
     const struct cfi_row *believed; /* of the code that is followed, to which no way leads: of BEGIN; or NULL */
     uint64_t begin;
-    bool contradicts;       /* that code does another thing than the CFI of it says */
-    bool differs;           /* any such code does, also where the row is mended later */
-    bool steps;             /* an instruction moves SP */
-    struct rows followed;   /* the CFI's, of its instructions: lost ones are wrong */
-    struct rows unsaid;     /* where CFI that says nothing is all that is known, as rows that are lost */
-    struct rows refuted;    /* all that are wrong in such code */
-    struct code_report own; /* of this entry */
+    bool contradicts;           /* that code does another thing than the CFI of it says */
+    bool differs;               /* any such code does, also where the row is mended later */
+    bool steps;                 /* an instruction moves SP */
+    struct rows followed;       /* the CFI's, of its instructions: lost ones are wrong */
+    struct rows unsaid;         /* where CFI that says nothing is all that is known, as rows that are lost */
+    struct rows refuted;        /* all that are wrong in such code */
+    struct epilogues epilogues; /* RISC-V: of the CFI's row in hand */
+    struct code_report own;     /* of this entry */
 };
 
 /* The row of CFI for PC, or NULL. */

@@ -630,7 +630,8 @@ static void check(struct input *in)
 {
     struct joined own = open_own(&in->image);
     struct comparer comparer = {&in->image, NULL};
-    const struct compare_how how = {false, put_difference_in_words, NULL, NULL, &comparer};
+    struct epilogues epilogues = {0};
+    const struct compare_how how = {false, put_difference_in_words, NULL, NULL, &comparer, &epilogues};
     struct comparison c;
     size_t left;
 
@@ -650,6 +651,7 @@ static void check(struct input *in)
     say_corrections(&in->code);
     left = say_findings();
     joined_close(&own);
+    epilogues_free(&epilogues);
     if (left > 0 && (c.different > 0 || options.strict))
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
@@ -662,13 +664,15 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     struct joined made =
         open_made_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
     struct comparer comparer = {&in->image, walker_new(&in->image, bytes->data, bytes->size, addr)};
-    const struct compare_how how = {without_fp, put_difference_in_words, ask_walker, NULL, &comparer};
+    struct epilogues epilogues = {0};
+    const struct compare_how how = {without_fp, put_difference_in_words, ask_walker, NULL, &comparer, &epilogues};
     struct comparison c, kept;
 
     num_findings = 0;
     compare_tables(&in->cfi, &in->spans, &made, &how, &c);
     compare_kept(&in->cfi, &in->kept, &made, &how, &kept);
     walker_free(comparer.walker);
+    epilogues_free(&epilogues);
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].name.start, findings[0].what);
     if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||

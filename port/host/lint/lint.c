@@ -137,6 +137,7 @@ void lint_free(struct lint *lint)
     cfi_free(&lint->mended);
     free(lint->found_spans.list);
     cfi_free(&lint->found);
+    epilogues_free(&lint->epilogues);
     lint_objects_free(lint);
     lint_close_code(lint);
     cfi_free(&lint->cfi);

@@ -172,6 +172,7 @@ struct lint {
     struct cfi_spans mended_spans;
     struct cfi found; /* the same as by sfu-gen --find, as soon as somebody asks: its image is NULL before */
     struct cfi_spans found_spans;
+    struct epilogues epilogues; /* of comparisons */
     /* lint_place */
     struct section *section; /* that the tables are in, or NULL */
     uint64_t addr, size;     /* of the tables; with the rest of their room */

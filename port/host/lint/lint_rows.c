@@ -327,7 +327,7 @@ static bool is_said(struct lint *lint, const struct cfi *cfi, const struct cfi_s
 {
     const struct cfi_span *found = cfi_span_at(known, d->start);
     bool differs = false, asks = d->code == SFU_OK && d->got->kind == SFU_ROW_ASK;
-    const struct compare_how how = {lint->without_fp, set_flag, NULL, NULL, &differs};
+    const struct compare_how how = {lint->without_fp, set_flag, NULL, NULL, &differs, &lint->epilogues};
     struct cfi_span span = {d->start, d->end, NULL, NULL};
     const struct cfi_spans spans = {&span, 1, 0};
     struct comparison result;
@@ -385,21 +385,23 @@ static void find_restore(struct lint *lint, const struct cfi_row *row, unsigned 
  * too. */
 static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
 {
-    struct epilogue found = {wanted->start, wanted->start, {0, 0}, {0, 0}, {0, 0}};
+    struct epilogues known = {0};
+    const struct epilogue *found = epilogue_find(&known, &lint->image, wanted, wanted->start);
     struct sfu_row row;
 
-    while (epilogue_find(&lint->image, wanted, found.end, &found)) {
-        struct difference d = {found.start, found.start + 1, NULL, false, SFU_OK, wanted, &row};
+    for (; found != NULL; found = epilogue_find(&known, &lint->image, wanted, found->end)) {
+        struct difference d = {found->start, found->start + 1, NULL, false, SFU_OK, wanted, &row};
 
-        if (joined_find(&lint->tables, found.start, &row) == SFU_OK &&
-            (row.cfa.offset != found.cfa.offset || row.cfa.control != found.cfa.control) &&
+        if (joined_find(&lint->tables, found->start, &row) == SFU_OK &&
+            (row.cfa.offset != found->cfa.offset || row.cfa.control != found->cfa.control) &&
             !is_right_by_code(lint, &d))
             lint_code(
-                lint, LINT_STALE_EPILOGUE, found.start, found.end,
+                lint, LINT_STALE_EPILOGUE, found->start, found->end,
                 "SP or FP is the caller's again, and the CFA is still that of the body (clang for RISC-V writes "
                 "such CFI, and naked functions have no other): a trace from there is wrong; sfu-gen writes what "
                 "is right");
     }
+    epilogues_free(&known);
 }
 
 /* An entry of CFI that is read. */
@@ -469,7 +471,7 @@ static bool is_found(struct lint *lint, const struct lint_range *range)
 /* Whether the machine code alone says all that the tables say, as sfu-gen --find reads it. */
 static bool is_all_said_by_code(struct lint *lint)
 {
-    const struct compare_how how = {lint->without_fp, NULL, NULL, NULL, NULL};
+    const struct compare_how how = {lint->without_fp, NULL, NULL, NULL, NULL, &lint->epilogues};
     struct comparison c;
     size_t i;
 
@@ -484,8 +486,10 @@ static bool is_all_said_by_code(struct lint *lint)
 
 static void compare_with_cfi(struct lint *lint)
 {
-    const struct compare_how how = {lint->without_fp, find_difference, NULL, is_right_by_code, lint};
-    const struct compare_how code_how = {lint->without_fp, find_by_code, NULL, is_right_by_code, lint};
+    const struct compare_how how = {lint->without_fp, find_difference, NULL, is_right_by_code, lint,
+                                    &lint->epilogues};
+    const struct compare_how code_how = {lint->without_fp, find_by_code, NULL,
+                                         is_right_by_code, lint,         &lint->epilogues};
     struct comparison ignored;
 
     if (lint->cfi.num_fdes == 0 && !is_all_said_by_code(lint))

@@ -146,7 +146,17 @@ struct epilogue {
     struct sfu_rule cfa, ra, fp;
 };
 
-/* Finds the first one at or behind PC, an instruction, that lies in ROW. There is none on other CPUs. */
-bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
+/* Those of the row that was asked for last. Zeroed before the first question. */
+struct epilogues {
+    struct cfi_row row;
+    struct epilogue *list; /* in order */
+    size_t num;
+};
+
+/* The first one at or behind PC, an instruction, that lies in ROW; or NULL. There is none on other CPUs. All questions
+ * for one row, one after the other, read its instructions once. */
+const struct epilogue *epilogue_find(struct epilogues *known, struct image *image, const struct cfi_row *row,
+                                     uint64_t pc);
+void epilogues_free(struct epilogues *known);
 
 #endif

@@ -53,14 +53,15 @@ static bool is_left_below_sp(const struct comparing *c, const struct cfi_row *wa
 static bool is_in_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
                            const struct difference *d)
 {
-    struct epilogue epilogue;
+    const struct epilogue *epilogue;
     uint64_t pc = d->start;
 
-    for (; pc < d->end; pc = epilogue.end)
-        if (!epilogue_find(c->image, wanted, pc, &epilogue) || epilogue.start != pc ||
-            !same_rule(&got->cfa, &epilogue.cfa) || !same_rule(&got->ra, &epilogue.ra) ||
-            !(c->how->ignore_fp || same_rule(&got->fp, &epilogue.fp)))
+    for (; pc < d->end; pc = epilogue->end) {
+        epilogue = epilogue_find(c->how->epilogues, c->image, wanted, pc);
+        if (epilogue == NULL || epilogue->start != pc || !same_rule(&got->cfa, &epilogue->cfa) ||
+            !same_rule(&got->ra, &epilogue->ra) || !(c->how->ignore_fp || same_rule(&got->fp, &epilogue->fp)))
             return false;
+    }
     return true;
 }
 

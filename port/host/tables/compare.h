@@ -42,11 +42,12 @@ typedef const char *(*reader_fn)(void *ctx, const struct difference *agreed);
 typedef bool (*excuse_fn)(void *ctx, const struct difference *different);
 
 struct compare_how {
-    bool ignore_fp;      /* leaves out FP */
-    difference_fn found; /* or NULL */
-    reader_fn reader;    /* or NULL */
-    excuse_fn excuse;    /* or NULL */
-    void *ctx;           /* passed to all */
+    bool ignore_fp;              /* leaves out FP */
+    difference_fn found;         /* or NULL */
+    reader_fn reader;            /* or NULL */
+    excuse_fn excuse;            /* or NULL */
+    void *ctx;                   /* passed to all */
+    struct epilogues *epilogues; /* kept from one comparison to the next */
 };
 
 /* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. */

@@ -467,18 +467,15 @@ static bool may_write_t0(const uint8_t *p, unsigned size)
 }
 
 /* Whether the SIZE bytes from START on, at P, are a piece which `jal t0` calls: clang's -Oz makes functions of what
- * several functions have in common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). *ADDED:
- * what the instructions in front of PC add to SP. Only a symbol says that all of the function is seen, so that t0 is
- * what the call has made it. */
-static bool is_shared(const struct image *image, uint64_t start, uint64_t size, const uint8_t *p, uint64_t pc,
-                      int64_t *added)
+ * several functions have in common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). Only a
+ * symbol says that all of the function is seen, so that t0 is what the call has made it. */
+static bool is_shared(const struct image *image, uint64_t start, uint64_t size, const uint8_t *p)
 {
     const struct symbol *symbol = image_symbol(image, start);
     struct constant constant = {0, 0};
     struct instruction i;
     uint64_t at;
 
-    *added = 0;
     if (symbol == NULL || symbol->addr != start || symbol->size != size)
         return false;
     for (at = 0; decode_riscv(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
@@ -487,8 +484,6 @@ static bool is_shared(const struct image *image, uint64_t start, uint64_t size, 
         if (i.effect == FROM_FP || i.effect == CHANGES_SP || i.effect == CALLS || i.effect == SHARES ||
             i.effect == RETURNS || may_write_t0(p + at, i.size))
             return false;
-        if (i.effect == ADDS && start + at < pc)
-            *added += i.value;
     }
     return false;
 }
@@ -500,10 +495,9 @@ static void apply_shared(struct image *image, uint64_t pc, const struct cfi_row 
     const uint8_t *p = symbol != NULL ? image_instructions(image, pc, symbol->size) : NULL;
     struct constant constant = {0, 0};
     struct instruction i;
-    int64_t added;
     uint64_t at;
 
-    if (p == NULL || !is_shared(image, pc, symbol->size, p, pc, &added))
+    if (p == NULL || !is_shared(image, pc, symbol->size, p))
         return;
     for (at = 0; at < symbol->size; at += i.size) {
         (void)decode_riscv(p + at, symbol->size - at, image->registers->word, &constant, &i); /* is_shared has */
@@ -511,56 +505,116 @@ static void apply_shared(struct image *image, uint64_t pc, const struct cfi_row 
     }
 }
 
-/* Its caller's frame is what it was at the call, also if it is code alone that says what ROW is. A part of its rows may
- * be the code's already. */
-static bool find_shared(struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t pc,
-                        struct epilogue *found)
-{
-    const struct symbol *symbol = image_symbol(image, row->start);
-    const uint8_t *whole = symbol != NULL ? image_instructions(image, symbol->addr, symbol->size) : NULL;
-    int64_t added;
+/* ---- A row ------------------------------------------------------------------------------------------------------ */
 
-    if (pc >= row->end || whole == NULL || row->cfa.offset != 0 || !is_based_on(row, SP) ||
-        row->ra.control != (RA << RULE_NUMBER | RULE_REGISTER) ||
-        !is_shared(image, symbol->addr, symbol->size, whole, pc, &added) || added > INT32_MAX || added < -INT32_MAX)
-        return false;
-    found->start = pc;
-    found->end = pc + ((load_number(p + (pc - row->start), 2, false) & 3) == 3 ? 4 : 2);
-    found->cfa = (struct sfu_rule){(int32_t)-added, SP << RULE_NUMBER | RULE_REGISTER};
-    found->ra = (struct sfu_rule){0, T0 << RULE_NUMBER | RULE_REGISTER};
-    found->fp = (struct sfu_rule){0, FP << RULE_NUMBER | RULE_REGISTER};
-    return true;
+static void add_found(struct epilogues *known, const struct epilogue *found)
+{
+    known->list = grow(known->list, known->num, sizeof *known->list);
+    known->list[known->num++] = *found;
 }
 
-bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
+/* Reads a row that lies in such a piece, at P from SYMBOL's start on. Its caller's frame is what it was at the call,
+ * also if it is code alone that says what the row is. A part of its rows may be the code's already. */
+static void read_shared(struct epilogues *known, struct image *image, const struct symbol *symbol, const uint8_t *p)
 {
-    uint64_t size = row->end - row->start, at;
-    const uint8_t *p = abi_is_riscv(image->abi) ? image_instructions(image, row->start, size) : NULL;
-    struct cfi_row known = *row; /* with the slots of RA and FP, where the row does not name them */
+    struct epilogue found = {0,
+                             0,
+                             {0, SP << RULE_NUMBER | RULE_REGISTER},
+                             {0, T0 << RULE_NUMBER | RULE_REGISTER},
+                             {0, FP << RULE_NUMBER | RULE_REGISTER}};
     struct constant constant = {0, 0};
     struct instruction i;
-    struct state state;
+    int64_t added = 0;
+    uint64_t at;
 
-    /* Where an instruction is a whole epilogue (Zcmp), only the reader of machine code knows better than CFI. */
-    if (p == NULL || image->zcmp || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
-        return false;
-    if (find_shared(image, row, p, pc, found))
-        return true;
-    state = row_state(image, row, p, size, &known);
+    for (at = 0; at < symbol->size; at += i.size) {
+        (void)decode_riscv(p + at, symbol->size - at, image->registers->word, &constant, &i); /* is_shared has */
+        found.start = symbol->addr + at;
+        found.end = found.start + i.size;
+        found.cfa.offset = (int32_t)-added;
+        if (found.start >= known->row.start && found.start < known->row.end && added >= -INT32_MAX &&
+            added <= INT32_MAX)
+            add_found(known, &found);
+        added += i.effect == ADDS ? i.value : 0;
+    }
+}
+
+/* Reads any other row, whose SIZE bytes are at P. */
+static void read_own(struct epilogues *known, struct image *image, const uint8_t *p, uint64_t size)
+{
+    const struct cfi_row *row = &known->row;
+    struct cfi_row named = *row; /* with the slots of RA and FP, where the row does not name them */
+    struct constant constant = {0, 0};
+    struct state state = row_state(image, row, p, size, &named);
+    struct epilogue found;
+    struct instruction i;
+    uint64_t at;
+
     for (at = 0; at < size && decode_riscv(p + at, size - at, image->registers->word, &constant, &i);
          at += i.size) {
-        if (row->start + at >= pc && is_wrong(&state, &known, found)) {
-            found->start = row->start + at;
-            found->end = found->start + i.size;
-            return true;
+        if (is_wrong(&state, &named, &found)) {
+            found.start = row->start + at;
+            found.end = found.start + i.size;
+            add_found(known, &found);
         }
-        apply(&state, &known, &i);
+        apply(&state, &named, &i);
         if (i.effect == SHARES)
-            apply_shared(image, row->start + at + (uint64_t)i.value, &known, &state);
+            apply_shared(image, row->start + at + (uint64_t)i.value, &named, &state);
         if (i.effect == JUMPS || i.effect == RETURNS) {
-            known = *row;
+            named = *row;
             state = block_state(row, p, at + i.size, size, image->registers->word);
         }
     }
-    return false;
+}
+
+static void read_row(struct epilogues *known, struct image *image)
+{
+    const struct cfi_row *row = &known->row;
+    const uint64_t size = row->end - row->start;
+    const uint8_t *p = abi_is_riscv(image->abi) ? image_instructions(image, row->start, size) : NULL;
+    const struct symbol *symbol = image_symbol(image, row->start);
+    const uint8_t *whole = symbol != NULL ? image_instructions(image, symbol->addr, symbol->size) : NULL;
+
+    /* Where an instruction is a whole epilogue (Zcmp), only the reader of machine code knows better than CFI. */
+    if (p == NULL || image->zcmp || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
+        return;
+    if (whole != NULL && row->cfa.offset == 0 && is_based_on(row, SP) &&
+        row->ra.control == (RA << RULE_NUMBER | RULE_REGISTER) &&
+        is_shared(image, symbol->addr, symbol->size, whole))
+        read_shared(known, image, symbol, whole);
+    else
+        read_own(known, image, p, size);
+}
+
+static bool is_same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
+static bool is_same_row(const struct cfi_row *a, const struct cfi_row *b)
+{
+    return a->start == b->start && a->end == b->end && a->kind == b->kind && is_same_rule(&a->cfa, &b->cfa) &&
+           is_same_rule(&a->ra, &b->ra) && is_same_rule(&a->fp, &b->fp);
+}
+
+const struct epilogue *epilogue_find(struct epilogues *known, struct image *image, const struct cfi_row *row,
+                                     uint64_t pc)
+{
+    size_t i;
+
+    if (!is_same_row(&known->row, row)) {
+        known->row = *row;
+        known->num = 0;
+        read_row(known, image);
+    }
+    i = count_up_to(known->list, known->num, sizeof *known->list, offsetof(struct epilogue, start), pc);
+    if (i > 0 && known->list[i - 1].start == pc)
+        i--;
+    return i < known->num ? &known->list[i] : NULL;
+}
+
+void epilogues_free(struct epilogues *known)
+{
+    free(known->list);
+    memset(known, 0, sizeof *known);
 }

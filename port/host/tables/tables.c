@@ -209,16 +209,18 @@ static uint32_t fix_part(struct tables *t, struct function *function, uint32_t i
 
 static void fix_epilogues(struct tables *t, struct function *function)
 {
-    struct epilogue found;
+    struct epilogues known = {0};
     uint32_t i;
 
     for (i = 0; i < function->num_rows; i++) {
-        struct cfi_row row = row_of(t, function, i);
-        uint64_t pc = row.start;
+        const struct cfi_row row = row_of(t, function, i);
+        const struct epilogue *found = epilogue_find(&known, t->image, &row, row.start);
 
-        for (; function->num_rows + 2 <= MAX_ROWS && epilogue_find(t->image, &row, pc, &found); pc = found.end)
-            i = fix_part(t, function, i, &found, row.end);
+        for (; function->num_rows + 2 <= MAX_ROWS && found != NULL;
+             found = epilogue_find(&known, t->image, &row, found->end))
+            i = fix_part(t, function, i, found, row.end);
     }
+    epilogues_free(&known);
 }
 
 /* ---- Repeated blocks ------------------------------------------------------------------------------------------- */
