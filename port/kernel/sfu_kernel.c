@@ -623,6 +623,16 @@ static int print_trace(struct sfu_kernel *k, const struct sfu_registers *top, co
     return code;
 }
 
+/* An SP on the stack where the last trace has ended. */
+static sfu_addr last_sp(struct sfu_kernel *k)
+{
+    const struct sfu_frame *frame = &k->panic.walk.frame;
+    struct sfu_stack stack;
+
+    clear(&stack, sizeof stack);
+    return frame->interrupted && !find_stack(k, frame->regs.sp, &stack) ? frame->saved : frame->regs.sp;
+}
+
 /* Waits for CPU, which is not this one, for as long as the kernel has patience. */
 static bool has_stopped(const struct sfu_kernel *k, unsigned cpu)
 {
@@ -666,6 +676,7 @@ static void print_others(struct sfu_kernel *k, unsigned mine)
         sfu_print_number(&k->panic, "CPU ", cpu, 10, 1);
         sfu_print_text(&k->panic, ":\n");
         (void)print_trace(k, &k->cpus[cpu].top, k->cpus[cpu].trap);
+        k->cpus[cpu].last = last_sp(k);
     }
 }
 
@@ -754,6 +765,8 @@ static int print_all(struct sfu_kernel *k, const struct sfu_registers *top, cons
         wait_for_ever(k, top, trap);
     code = print_trace(k, top, trap);
     if (k->panic.busy == 0) {
+        k->stood.first = top->sp;
+        k->stood.last = last_sp(k);
         set_aside(&k->panic, &own);
         print_others(k, cpu);
         put_back(&k->panic, &own);
@@ -853,11 +866,50 @@ static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_th
     return true;
 }
 
+/* Whether SP is that of code which runs on the stack of THREAD. Where guards are memory, an overflow of another stack
+ * reaches there. */
+static bool is_on(struct sfu_kernel *k, const struct sfu_kernel_thread *thread, sfu_addr sp)
+{
+    struct sfu_stack stack;
+
+    if (sp <= (uintptr_t)thread->stack_low || sp > (uintptr_t)thread->stack_high)
+        return false;
+    clear(&stack, sizeof stack);
+    return !k->guard_is_memory || (find_stack(k, sp, &stack) && stack.bytes == thread->stack_low);
+}
+
+/* Whether a CPU runs on the stack of THREAD, or handles what has interrupted it there, although the state of THREAD
+ * says that it waits: a kernel may set the state before the context switch has saved anything, and what is saved is
+ * that of an earlier switch then. HERE: SP of this CPU. */
+static bool is_in_use(struct sfu_kernel *k, const struct sfu_kernel_thread *thread, sfu_addr here)
+{
+    bool in_use = is_on(k, thread, here) || is_on(k, thread, k->stood.first) || is_on(k, thread, k->stood.last);
+    unsigned cpu;
+
+    for (cpu = 0; k->cpus != NULL && cpu < k->num_cpus; cpu++)
+        if (__atomic_load_n(&k->cpus[cpu].stopped, __ATOMIC_ACQUIRE) != 0)
+            in_use = in_use || is_on(k, thread, k->cpus[cpu].top.sp) || is_on(k, thread, k->cpus[cpu].last);
+    return in_use;
+}
+
+/* Whether there is another CPU that has not stopped. It may run each thread. */
+static bool others_run(const struct sfu_kernel *k)
+{
+    const unsigned mine = own_number(k);
+    unsigned cpu;
+
+    for (cpu = 0; k->cpus != NULL && cpu < k->num_cpus; cpu++)
+        if (cpu != mine && __atomic_load_n(&k->cpus[cpu].stopped, __ATOMIC_ACQUIRE) == 0)
+            return true;
+    return false;
+}
+
 /* A thread while its trace is printed. */
 struct sfu_kernel_walked {
     const struct sfu_kernel_thread *before; /* the one before it in the list */
     const struct sfu_kernel_thread *thread;
     struct sfu_registers top; /* where it waits */
+    bool others_run;
 };
 
 static void copy_thread(struct sfu_kernel_thread *to, const struct sfu_kernel_thread *from)
@@ -895,40 +947,55 @@ static int end_thread(struct sfu_panic *p, int code)
     struct sfu_kernel *k = (struct sfu_kernel *)p->own.ctx;
 
     k->top = 0; /* what the context switch has saved lies below it */
-    if (!has_moved(k, k->walked))
+    if (has_moved(k, k->walked)) {
+        sfu_print_text(p, "this thread has run meanwhile: these frames are not proven\n");
+        code = code < 0 ? code : (int)SFU_E_STACK;
+    } else if (k->walked->others_run) { /* it may wait at the same place again */
+        sfu_print_text(p, "a CPU that has not stopped may have run this thread: these frames are not proven\n");
+    } else {
         return code;
-    sfu_print_text(p, "this thread has run meanwhile: these frames are not proven\n");
+    }
     p->walk.frame.reliable = false;
-    return code < 0 ? code : (int)SFU_E_STACK;
+    return code;
 }
 
-static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *before,
-                         const struct sfu_kernel_thread *thread)
+static void print_trace_of(struct sfu_kernel *k, struct sfu_kernel_walked *walked)
 {
+    sfu_print_text(&k->panic, ":\n");
+    k->thread = walked->thread->cursor;
+    k->walked = walked;
+    k->panic.after = end_thread;
+    (void)print_trace(k, &walked->top, NULL);
+    k->walked = NULL;
+    k->thread = NULL;
+}
+
+/* Returns whether it has run and does not run. HERE: SP of this CPU. */
+static bool print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *before,
+                         const struct sfu_kernel_thread *thread, sfu_addr here)
+{
+    const bool in_use = is_in_use(k, thread, here);
     struct sfu_kernel_walked walked;
 
+    walked.before = before;
+    walked.thread = thread;
+    walked.others_run = others_run(k);
     sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
     print_name(&k->panic, thread->name);
-    if (thread->is_new) {
+    if (in_use) {
+        sfu_print_text(&k->panic, ": a CPU runs on its stack\n");
+    } else if (thread->is_new) {
         sfu_print_text(&k->panic, ": has not run yet\n");
     } else if (switched_from(k, thread, &walked.top)) {
-        sfu_print_text(&k->panic, ":\n");
-        walked.before = before;
-        walked.thread = thread;
-        k->thread = thread->cursor;
-        /* cppcheck-suppress autoVariables; only end_thread reads it, while the trace is printed */
-        k->walked = &walked;
-        k->panic.after = end_thread;
-        (void)print_trace(k, &walked.top, NULL);
-        k->walked = NULL;
-        k->thread = NULL;
+        print_trace_of(k, &walked);
     } else {
         sfu_print_number(&k->panic, ": SP 0x", thread->sp, 16, 1);
         sfu_print_text(&k->panic, " lies on no stack\n");
     }
+    return !in_use && !thread->is_new;
 }
 
-static unsigned print_threads(struct sfu_kernel *k)
+static unsigned print_threads(struct sfu_kernel *k, sfu_addr here)
 {
     struct sfu_kernel_thread thread, before;
     uint32_t left = max_threads(k);
@@ -939,23 +1006,23 @@ static unsigned print_threads(struct sfu_kernel *k)
         copy_thread(&before, &thread);
         if (!next_thread(k, &thread))
             break;
-        if (thread.running)
-            continue;
-        print_thread(k, &before, &thread);
-        traces += !thread.is_new;
+        if (!thread.running)
+            traces += print_thread(k, &before, &thread, here);
     }
     return traces;
 }
 
 unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
 {
+    const struct sfu_registers here = sfu_registers_here();
     const struct masked masked = mask(k);
     struct own_trace own;
     unsigned traces;
 
     set_aside(&k->panic, &own);
-    traces = print_threads(k);
+    traces = print_threads(k, here.sp);
     put_back(&k->panic, &own);
+    k->stood.first = k->stood.last = 0;
     unmask(masked);
     return traces;
 }

@@ -246,6 +246,7 @@ struct sfu_kernel_cpu {
     struct sfu_registers top;
     const void *trap;
     uint32_t stopped; /* 1: top and trap are valid */
+    sfu_addr last;    /* the CPU's that prints: SP where this CPU's trace has ended, or 0 */
 };
 
 /* Zero what is not used. */
@@ -317,7 +318,10 @@ struct sfu_kernel {
     sfu_addr saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
     const void *thread; /* cursor of the thread whose trace is being printed; NULL: it is a CPU's */
     const struct sfu_kernel_walked *walked; /* and what is known of it */
-    bool masking;                           /* a CPU is about to keep interrupts away */
+    struct {
+        sfu_addr first, last; /* SP where this CPU's own trace began and ended; 0: there was none */
+    } stood;
+    bool masking; /* a CPU is about to keep interrupts away */
 };
 
 #ifdef SFU_NO_CYCLES
@@ -408,9 +412,11 @@ void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap);
 int sfu_kernel_crash(struct sfu_kernel *kernel, const void *trap, sfu_addr address);
 
 /* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces
- * those were. Interrupts are kept away from this CPU meanwhile. A CPU that has not stopped may run a thread all the
- * same: the trace of a thread that does not wait any more where it did ends with SFU_E_STACK and a line that says why,
- * and is not reliable. */
+ * those were. Interrupts are kept away from this CPU meanwhile. A thread whose state says that it does not run has no
+ * trace if this CPU, or one that has stopped, runs on its stack or has interrupted it there: it is in the context
+ * switch, or about to enter it. A CPU that has not stopped may run each thread meanwhile: then no trace of a thread is
+ * reliable, and a line in each of them says so. The trace of a thread that does not wait any more where it did ends
+ * with SFU_E_STACK. */
 unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
 
 /* For a kernel's own backtrace(), its leak finder or its lock checker: puts the trace of THREAD, a structure that

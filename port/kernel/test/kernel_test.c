@@ -1396,7 +1396,7 @@ static void test_set_aside(void **state)
 
     (void)state;
     describe();
-    trap.rsp = at(low + 60);
+    trap.rsp = at(high + 60);
     kernel.panic.skip_function = 0x777;
     kernel.panic.after = count_ends;
     kernel.panic.before = see;
@@ -1453,6 +1453,77 @@ static void test_moved(void **state)
     kernel.panic.put = put;
     tasks[1].state = SFU_KERNEL_WAITS;
     assert_true(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0) > 0);
+}
+
+/* ---- threads whose state is ahead of the context switch ---- */
+
+/* What is said of the thread that waits on LOW, if a CPU stands at SP. */
+static bool is_in_use_at(sfu_addr sp, bool by_cpu, bool guard_is_memory)
+{
+    struct sfu_registers top = {.pc = 0x3000, .sp = sp};
+    bool in_use;
+
+    reset(NULL);
+    describe();
+    kernel.guard_is_memory = guard_is_memory;
+    kernel.threads.guard = guard_is_memory ? sizeof low : 0;
+    if (by_cpu) {
+        kernel.cpus = others;
+        kernel.num_cpus = 2;
+        others[1] = (struct sfu_kernel_cpu){.top = top, .stopped = 1};
+    } else {
+        (void)sfu_kernel_panic(&kernel, &top);
+    }
+    length = 0;
+    in_use = sfu_kernel_print_threads(&kernel) == 1;
+    assert_true((strstr(output, "trace of 2 wai: a CPU runs on its stack\n") != NULL) == in_use);
+    assert_null(strstr(output, "not proven"));
+    /* it is asked of the panic's own trace once: a kernel may go on */
+    if (!by_cpu)
+        assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    kernel.cpus = NULL;
+    memset(&others[1], 0, sizeof others[1]);
+    return in_use;
+}
+
+static void test_in_use(void **state)
+{
+    unsigned by_cpu;
+
+    (void)state;
+    for (by_cpu = 0; by_cpu < 2; by_cpu++) {
+        assert_true(is_in_use_at(at(low + 1), by_cpu != 0, false));
+        assert_true(is_in_use_at(at(low + 64), by_cpu != 0, false)); /* nothing is on it yet */
+        assert_false(is_in_use_at(at(low), by_cpu != 0, false));     /* that of a stack that ends there */
+        assert_false(is_in_use_at(at(low + 64) + 1, by_cpu != 0, false));
+        assert_false(is_in_use_at(at(high + 60), by_cpu != 0, false));
+        assert_true(is_in_use_at(at(low + 60), by_cpu != 0, true));
+    }
+}
+
+/* A CPU that has not stopped: nothing of a thread is proven. */
+static void test_others_run(void **state)
+{
+    static const char said[] =
+        "\na CPU that has not stopped may have run this thread: these frames are not proven\ntrace ends (-";
+
+    (void)state;
+    describe();
+    kernel.cpus = others;
+    kernel.num_cpus = 1;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_null(strstr(output, "not proven"));
+    kernel.num_cpus = 2;
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_non_null(strstr(output, said));
+    assert_non_null(strstr(strstr(output, said) + 1, said));
+    others[1].stopped = 1;
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_null(strstr(output, "not proven"));
+    others[1].stopped = 0;
+    kernel.cpus = NULL;
 }
 
 static bool find_low(void *ctx, sfu_addr addr, struct sfu_stack *stack)
@@ -1765,6 +1836,8 @@ int main(void)
         CHECK_SETUP(test_described_nodes, reset),
         CHECK_SETUP(test_set_aside, reset),
         CHECK_SETUP(test_moved, reset),
+        CHECK_SETUP(test_in_use, reset),
+        CHECK_SETUP(test_others_run, reset),
         CHECK_SETUP(test_waits_in_image, reset),
         CHECK_SETUP(test_zero, reset),
         CHECK_SETUP(test_circle, reset),

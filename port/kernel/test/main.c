@@ -599,13 +599,26 @@ static bool next_threadx(void *ctx, struct sfu_kernel_thread *thread)
     return true;
 }
 
-static void print_threadx(uintptr_t *saved)
+static void print_threadx(void)
 {
-    second.thread.sp = (uintptr_t)saved;
     sfu.switched = (struct sfu_kernel_frame){SFU_TASK_AT(0), SFU_TASK_AT(1), SFU_TASK_AT(2), SFU_TASK_AT(3), 0};
     sfu.next_thread = next_threadx;
     (void)sfu_kernel_print_threads(&sfu);
     machine_exit(false);
+}
+
+/* Leaves the task's stack for good. */
+static void leave_task(void)
+{
+    uint64_t sp;
+
+    thread_switch(&sp, first.thread.sp);
+}
+
+static void leave_threadx(uintptr_t *saved)
+{
+    second.thread.sp = (uintptr_t)saved;
+    leave_task();
 }
 
 /* From the saved SP up: the kind, s11 to s0, x31 to x28, x7 to x5, a7 to a0, ra, a word, the PC, a word. */
@@ -620,7 +633,8 @@ static void tick_stops(void)
 
     for (i = 0; i < STOPPED_WORDS; i++)
         saved[i] = order[i] == OTHER ? 1 : order[i] == PC ? (uintptr_t)trap->pc : (uintptr_t)trap->r[order[i]];
-    print_threadx(saved);
+    second.thread.sp = (uintptr_t)saved;
+    print_threadx();
 }
 
 static void scenario_threadx_stopped(void)
@@ -649,7 +663,7 @@ __asm__(
 
 step static void threadx_waits(void)
 {
-    threadx_return(print_threadx);
+    threadx_return(leave_threadx);
     machine_exit(true);
 }
 
@@ -663,6 +677,7 @@ static void scenario_threadx(void)
 {
     second.thread.sp = machine_new_thread((uintptr_t)guarded_top, threadx_task);
     thread_switch(&first.thread.sp, second.thread.sp);
+    print_threadx();
 }
 
 /* Zephyr saves SP, the return address and s0 to s11 in the thread's structure. */
@@ -685,15 +700,9 @@ __asm__(".text\n\t.balign 4\n\t.globl zephyr_switch\n\t.type zephyr_switch, @fun
             STORE_AT(s5, 7) STORE_AT(s6, 8) STORE_AT(s7, 9) STORE_AT(s8, 10) STORE_AT(s9, 11) STORE_AT(s10, 12)
                 STORE_AT(s11, 13) "jr a1\n\t.size zephyr_switch, . - zephyr_switch");
 
-static void print_zephyr(void)
-{
-    (void)sfu_kernel_print_threads(&sfu);
-    machine_exit(false);
-}
-
 step static void zephyr_waits(void)
 {
-    zephyr_switch(&zephyr_thread.callee_saved, print_zephyr);
+    zephyr_switch(&zephyr_thread.callee_saved, leave_task);
     machine_exit(true);
 }
 
@@ -717,6 +726,8 @@ static void scenario_zephyr(void)
     zephyr_thread.low = guarded;
     second.thread.sp = machine_new_thread((uintptr_t)guarded_top, zephyr_task);
     thread_switch(&first.thread.sp, second.thread.sp);
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
 }
 #endif
 
@@ -788,6 +799,155 @@ step static void scenario_moving(void)
     wait_for_ticks(2); /* they are on again */
     kernel_print("goes on\n");
     machine_exit(false);
+}
+
+/* ---- threads that another CPU runs meanwhile ---- */
+
+static uint64_t scheduler;
+
+step static void race_waits(struct task *self)
+{
+    self->running = false;
+    thread_switch(&self->thread.sp, scheduler);
+    __asm__ volatile("");
+}
+
+/* Two ways of the same depth, with frames of the same size: what waits below the one looks as below the other. */
+#define RACE_WAY(name, next)                                                                                       \
+    step static void name(struct task *self)                                                                       \
+    {                                                                                                              \
+        next(self);                                                                                                \
+        __asm__ volatile("");                                                                                      \
+    }
+RACE_WAY(even_3, race_waits)
+RACE_WAY(even_2, even_3)
+RACE_WAY(even_1, even_2)
+RACE_WAY(odd_3, race_waits)
+RACE_WAY(odd_2, odd_3)
+RACE_WAY(odd_1, odd_2)
+
+static void race(struct task *self)
+{
+    for (;;) {
+        even_1(self);
+        odd_1(self);
+    }
+}
+
+static void race_second(void)
+{
+    race(&second);
+}
+
+static void race_third(void)
+{
+    race(&third);
+}
+
+static void second_schedules(void)
+{
+    struct task *next = &second;
+
+    second_runs = true;
+    for (;;) {
+        next->running = true;
+        thread_switch(&scheduler, next->thread.sp);
+        next = next == &second ? &third : &second;
+    }
+}
+
+static void start_race(void (*schedules)(void))
+{
+    third.low = third_stack;
+    third.high = third_stack + sizeof third_stack;
+    second.thread.sp = machine_new_thread((uintptr_t)second.high, race_second);
+    third.thread.sp = machine_new_thread((uintptr_t)third.high, race_third);
+    tasks = &second;
+    second.next = &third;
+    start_second(schedules);
+}
+
+/* Nobody stops the second CPU, which runs one of two threads after the other. */
+step static void scenario_race(void)
+{
+    unsigned times;
+
+    start_race(second_schedules);
+    sfu.stop_others = NULL;
+    for (times = 0; times < 100; times++)
+        (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(true);
+}
+
+static void second_schedules_and_hears(void)
+{
+    machine_enable();
+    second_schedules();
+}
+
+/* It is stopped wherever it is. */
+step static void scenario_race_stopped(void)
+{
+    volatile unsigned left = 1000000;
+
+    start_race(second_schedules_and_hears);
+    while (left > 0)
+        left--;
+    die();
+}
+
+static void waits_once(struct task *self)
+{
+    thread_switch(&self->thread.sp, first.thread.sp);
+    __asm__ volatile("");
+}
+
+/* It has waited, and is about to wait again: its state says so already. */
+step static void unsaved(void)
+{
+    waits_once(&second);
+    die();
+}
+
+/* The same, and an interrupt that has another stack panics. */
+step static void unsaved_interrupted(void)
+{
+    waits_once(&second);
+    on_timer = tick;
+    machine_start_timer();
+    spin();
+}
+
+step static void scenario_unsaved_irq(void)
+{
+    second.thread.sp = machine_new_thread((uintptr_t)second.high, unsaved_interrupted);
+    tasks = &second;
+    thread_switch(&first.thread.sp, second.thread.sp);
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+static void unsaved_third(void)
+{
+    waits_once(&third);
+    machine_exit(true);
+}
+
+/* A thread on each CPU of which the context switch has saved nothing yet. */
+step static void scenario_unsaved(void)
+{
+    third.low = third_stack;
+    third.high = third_stack + sizeof third_stack;
+    second.thread.sp = machine_new_thread((uintptr_t)second.high, unsaved);
+    third.thread.sp = machine_new_thread((uintptr_t)third.high, unsaved_third);
+    tasks = &second;
+    second.next = &third;
+    thread_switch(&first.thread.sp, third.thread.sp);
+    sfu.num_cpus = 2;
+    machine_start_second((uintptr_t)third.high, second_main);
+    while (!second_runs) {
+    }
+    thread_switch(&first.thread.sp, second.thread.sp);
+    thread_switch(&first.thread.sp, second.thread.sp);
 }
 
 /* ---- a kernel's own backtrace() ---- */
@@ -1047,6 +1207,10 @@ static const struct {
     {"counted-late", scenario_counted_late},
     {"moving", scenario_moving},
     {"both", scenario_both},
+    {"race", scenario_race},
+    {"race-stopped", scenario_race_stopped},
+    {"unsaved", scenario_unsaved},
+    {"unsaved-irq", scenario_unsaved_irq},
     {"threads", scenario_threads},
     {"described", scenario_described},
     {"new", scenario_new},

@@ -71,6 +71,10 @@ def scenarios(hook):
                          trace("second_spin", "second_main", *SECOND)],
         "deaf": [trace(die, "scenario_deaf", *MAIN), *deaf],
         "both": [trace(die, "scenario_both", *MAIN), "CPU 1:", trace(die, "second_dies", *SECOND)],
+        "unsaved": [trace(die, "unsaved", "thread_start"), "CPU 1:", trace("second_spin", "second_main", *SECOND),
+                    "trace of 1 worker: a CPU runs on its stack", "trace of 2 new: a CPU runs on its stack"],
+        "unsaved-irq": [trace(die, "tick", *interrupted("spin", "unsaved_interrupted", "thread_start")),
+                        "trace of 1 worker: a CPU runs on its stack"],
         "threads": [trace(die, "scenario_threads", *MAIN), *listed],
         "described": [trace(die, "scenario_described", *MAIN), *listed],
         "new": [trace(die, "scenario_new", *MAIN), *listed[:2], "trace of 3 new: has not run yet", listed[-1]],
@@ -92,7 +96,7 @@ def boot(image, name):
     kind = image_kind(image)
     command = machines.QEMU[kind][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
                                         "-no-reboot"]
-    two_cpus = name in ("cpus", "counted-late", "handler", "deaf", "both")
+    two_cpus = name in ("cpus", "counted-late", "handler", "deaf", "both", "race", "race-stopped", "unsaved")
     command += ["-smp", "2"] if two_cpus else []
     command += [word.format(name) for word in machines.QEMU[kind][1:]]
     done = machines.machine(command)
@@ -127,6 +131,28 @@ def moving(image):
     must(deep in (2, 4, 7), f"{deep} frames of worker_deep: {lines}")
     machines.check_trace(image, trace(*["worker_deep"] * deep, "worker_moves", "thread_start"), lines)
     must(lines == ["goes on"], lines)
+
+
+def race(image):
+    """A CPU that has not stopped runs both threads: no trace of them counts as proven, and each says why."""
+    said = "\n".join(boot(image, "race"))
+    traces = re.split(r"^trace of \d \w+", said, flags=re.M)[1:]
+    walked = [found for found in traces if found.startswith(":\n#")]
+    must(len(walked) > 20, f"{len(walked)} traces")
+    for found in walked:
+        must(re.search(r"^(this thread has run meanwhile|a CPU that has not stopped may have run this thread): these "
+                       r"frames are not proven\ntrace ends .*not proven$", found, re.M), found)
+
+
+def race_stopped(image):
+    """The CPU that runs both threads stops, wherever it is: each trace is proven, and that of one way."""
+    said = "\n".join(boot(image, "race-stopped"))
+    for found in re.split(r"^trace of \d \w+", said, flags=re.M)[1:]:
+        if not found.startswith(": "):
+            names = re.findall(r"^#\d+ +0x[0-9a-f]+  (\w+)", found, re.M)
+            ways = {name.split("_")[0] for name in names[1:4]}
+            must(names[0] == "race_waits" and len(ways) == 1 and "trace ends (1): " in found and
+                 "not proven" not in found, found)
 
 
 def at(image):
@@ -209,6 +235,8 @@ def tests(directory):
         yield f"{short}/{name}", scenario, (image, name, wanted)
     yield f"{short}/printer", printer, (image,)
     yield f"{short}/moving", moving, (image,)
+    yield f"{short}/race", race, (image,)
+    yield f"{short}/race-stopped", race_stopped, (image,)
     yield f"{short}/at", at, (image,)
     yield f"{short}/array", array, (image,)
     yield f"{short}/sizes", sizes, (image,)
