@@ -189,6 +189,7 @@ def main():
         test("%s listed" % cpu, replay, cpu, codes)
         test("%s overwritten" % cpu, lost, cpu, codes)
         test("%s at random" % cpu, at_random, cpu, SEED, RANDOM)
+    test("arm, a jump to 0x8000", at_random, "arm", 958742109, 1400)
     for i, (cpu, file, old, new) in enumerate(FAULTS):
         test("%s fault %d" % (cpu, i), planted, cpu, file, old, new)
 
