@@ -445,6 +445,13 @@ static void check_all_cfi(struct lint *lint)
     }
 }
 
+/* Whether the machine code has rows for what is behind the one byte from PC up to END, at which no instruction begins:
+ * the tables may take it for a part of that (tables/starts.c). */
+static bool is_byte_before(const struct lint *lint, uint64_t pc, uint64_t end)
+{
+    return end == pc + 1 && pc % lint->image.registers->code_unit != 0 && cfi_span_at(&lint->found_spans, end) != NULL;
+}
+
 /* Whether the machine code has rows for all of RANGE but padding and PLTs. */
 static bool is_found(struct lint *lint, const struct lint_range *range)
 {
@@ -462,7 +469,7 @@ static bool is_found(struct lint *lint, const struct lint_range *range)
             end = span->end;
         else if (section != NULL && plt_is(section))
             end = section->addr + section->size;
-        else if (!image_is_padding(&lint->image, pc, end))
+        else if (!is_byte_before(lint, pc, end) && !image_is_padding(&lint->image, pc, end))
             return false;
     }
     return true;

@@ -362,6 +362,8 @@ def test_planted():
     test("riscv64 epilogues of clang", riscv_epilogue)
     for cpu in LOADS:
         test("%s FP loaded back from its slot" % cpu, loaded_back, cpu)
+    for cpu in BEFORE_START:
+        test("%s the byte in front of a start" % cpu, byte_before_start, cpu)
     for cpu in GCC:
         test("%s rows that the code alone says" % cpu, found_by_code, cpu)
         test("%s a register that only a leaf function needs" % cpu, unsafe_leaf, cpu)
@@ -734,6 +736,32 @@ def found_by_code(cpu):
     plant_word(kept.table, 0)
     broken = kept.save(image + ".broken")
     must(findings(faults(broken)[0], "note").count(("no-cfi", "")) == 1, str(faults(broken)[0]["findings"]))
+
+
+# A function that calls in a loop, code that nothing leads to, and the start, whose first address may be that of a
+# return: the byte in front of it has the start's row.
+BEFORE_START = {
+    "aarch64": "stp x29, x30, [sp, -16]!\n0: bl _start_2\nb 0b\n.size a, . - a\nmov x0, x1\nb .\n",
+    "riscv64": "addi sp, sp, -16\nsd ra, 8(sp)\n0: call _start_2\nj 0b\n.size a, . - a\nmv a0, a1\nj .\n",
+    "s390x": "stmg %r14, %r15, 112(%r15)\nlay %r15, -160(%r15)\n0: brasl %r14, _start_2\nj 0b\n.size a, . - a\n"
+             "lgr %r2, %r3\nj .\n"}
+CALLS_A = {"aarch64": "bl a\nb .\n", "riscv64": "call a\nj .\n", "s390x": "brasl %r14, a\nj .\n"}
+RETURNS = {"aarch64": "ret\n", "riscv64": "ret\n", "s390x": "br %r14\n"}
+
+
+def byte_before_start(cpu):
+    """What sfu-gen --find --small has made of it passes, although the code says nothing of that byte."""
+    source = WORK + "/%s-before-start" % cpu
+    write(source + ".s", (".text\n.globl _start, a\n.type a, %%function\na: %s.type _start, %%function\n_start: %s"
+                          ".size _start, . - _start\n.type _start_2, %%function\n_start_2: %s"
+                          ".size _start_2, . - _start_2\n" %
+                          (BEFORE_START[cpu], CALLS_A[cpu], RETURNS[cpu])).encode())
+    run("%s-linux-gnu-as" % cpu, source + ".s", "-o", source + ".o")
+    run("%s-linux-gnu-ld" % cpu, source + ".o", "-o", source)
+    for options in ([], ["--small"]):
+        gen("-q", "--find", *options, "--append=" + source + ".made", source)
+        must("no-cfi" not in str(lint(source + ".made")["findings"]), "%s: %s" % (
+            options, lint(source + ".made")["findings"]))
 
 
 def mixed_objects(cpu, objects):
