@@ -124,6 +124,8 @@ STEP_KINDS_aarch64 := aarch64 aarch64-hook aarch64-clang aarch64-pac
 STEP_KINDS_s390x := s390x s390x-hook s390x-clang
 STEP_KINDS_riscv64 := riscv64 riscv64-s riscv64-hook
 STEP_KINDS_riscv32 := riscv32 riscv32-s
+STEP_KINDS_i386 := i386 i386-hook
+STEP_KERNEL_CPUS = $(BARE_CPUS) $(RISCV_CPUS) i386
 step_port = $(if $(filter riscv%,$(1)),riscv,$(1))
 step_kernel_parts = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(call step_port,$(1))/boot.o $(call step_port,$(1))/machine.o) \
@@ -131,9 +133,9 @@ step_kernel_parts = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu
     test/truth/step/kernel/$(call step_port,$(1)).o port/fast/sfu_fast.o
 step_kernel_needs = port/baremetal/$(call step_port,$(1))/machine.ld port/baremetal/kernel.ld \
     $(foreach kind,$(STEP_KINDS_$(1)),$(addprefix $(BARE)/$(kind)/,\
-    $(if $(filter riscv%,$(1)),kernel.ld) $(call step_kernel_parts,$(1))))
+    $(if $(filter riscv% i386,$(1)),kernel.ld) $(call step_kernel_parts,$(1))))
 
-$(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),\
+$(foreach cpu,$(STEP_KERNEL_CPUS),\
     $(eval $(filter $(STEP)/$(cpu)/%,$(STEP_KERNELS)): $(call step_kernel_needs,$(cpu))))
 $(STEP_KERNELS): $(STEP_PARTS) | $(TC)
 	KERNEL_PARTS="$(call step_kernel_parts,$(notdir $(@D)))" test/truth/step/build.sh $@
@@ -164,15 +166,16 @@ $(STEP)/include/gnu:
 	@mkdir -p $@
 	@touch $@/stubs-lp64.h $@/stubs-ilp32.h
 
-$(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),\
+$(foreach cpu,$(STEP_KERNEL_CPUS),\
     $(eval step-kernel-mutants: export KERNEL_PARTS_$(cpu) = $(call step_kernel_parts,$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval step-kernel-mutants: \
     export SFU_CC_$(cpu) = $(cpu)-linux-gnu-gcc -B$(TC)/$(cpu)/ $(BARE_CPU_$(cpu)) $(BARE_FLAGS)))
 $(foreach cpu,$(RISCV_CPUS),$(eval step-kernel-mutants: \
     export SFU_CC_$(cpu) = $(RISCV_CC) $(RISCV_CPU_$(cpu)) $$(RISCV_FLAGS) -DMACHINE_S))
+step-kernel-mutants: export SFU_CC_i386 = $(I386_CC) $(I386_CPU) $(I386_FLAGS)
 step-kernel-mutants: $(STEP)/judge $(call step_kernels,x86_64,kernels) \
     $(STEP)/aarch64/patterns-clang-O2-kernel+pac $(addprefix $(STEP)/,riscv64/patterns-gcc12-O2-kernel \
-    riscv32/patterns-gcc12-O2-kernel)
+    riscv32/patterns-gcc12-O2-kernel i386/patterns-gcc12-O2-kernel i386/patterns-gcc12-O1-kernel+hook)
 
 .PHONY: step step-code-grid step-riscv step-riscv-large step-kernel
 
@@ -192,5 +195,5 @@ step-riscv step-riscv-large: | $(TC)
 	    $(RISCV_CPUS:%=suite-step-riscv-large-%)
 
 ## [campaigns] step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
-step-kernel: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-step-kernel-$(cpu))
-	@! grep '^not ok' $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),build/results/step-kernel-$(cpu))
+step-kernel: $(foreach cpu,$(STEP_KERNEL_CPUS),suite-step-kernel-$(cpu))
+	@! grep '^not ok' $(foreach cpu,$(STEP_KERNEL_CPUS),build/results/step-kernel-$(cpu))

@@ -251,7 +251,7 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 .PHONY: bare
 ## [campaigns] bare: kernels of our own that crash in every way, on six machines
 bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kernel-$(cpu)) suite-bare-arm \
-    suite-bare-i386 suite-recipes
+    suite-bare-i386 suite-step-kernel-i386 suite-recipes
 
 CHECK += recipes
 .PHONY: suite-recipes

@@ -69,13 +69,14 @@ march=${abi/riscv/rv}
 # A kernel: the port and the stepper are built as port/baremetal/test builds them, in the directory of their KIND.
 kind=$cpu
 machine_directory=port/baremetal/$cpu
-[ -z "$riscv" ] || machine_directory=port/baremetal/riscv
+[ -z "$riscv" ] || [ -n "$i386" ] || machine_directory=port/baremetal/riscv
 made=() # options of sfu-gen, where the tables are its own
 # What is not called, in the port's assembly and in begin.S.
 derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start \
     --entry=boot_second:start)
 case $cpu in
 x86_64) derived+=(--entry=boot64:start --entry=vectors:vectors/16) ;;
+i386) derived+=(--entry=boot:start --entry=double_fault:start --entry=vectors:vectors/16) ;;
 aarch64)
     derived+=(--entry=boot:start)
     for slot in 0:sp0 0x80:sp0 0x200:trap 0x280:trap; do derived+=("--entry=vectors+$slot"); done
@@ -96,6 +97,7 @@ kernel_way() {
     kernel)
         case $cpu in
         x86_64) cc+=(-mno-red-zone -fcf-protection=none) ;;
+        i386) cc+=(-fcf-protection=none) ;;
         riscv64) kind=riscv64-s march=rv64imac ;;
         riscv32) kind=riscv32-s ;;
         esac
@@ -117,6 +119,7 @@ kernel_way() {
             cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS)
         fi
         ;;
+    4) [ "$compiler" = clang ] && cc+=(-mstack-alignment=4) || cc+=(-mpreferred-stack-boundary=2) ;; # i386
     *) echo "build.sh: no way $1" >&2 && exit 2 ;;
     esac
 }
@@ -315,15 +318,17 @@ kernel_objects() {
 
 pointer=.quad padding=
 [ "$abi" != riscv32 ] || pointer=.word padding=', 0'
-# functions IMAGE: struct function for each of its functions; only those without a table have a name.
+[ -z "$i386" ] || pointer=.long
+# functions IMAGE: struct function for each of its functions; only setjmp and those without a table have a name.
 functions() {
     echo '.globl step_functions, step_functions_end'
     echo '.section .rodata.functions, "a"; .balign 8; step_functions:'
     [ -z "$1" ] || "$nm" -nS --defined-only "$1" | awk -v pointer="$pointer" -v padding="$padding" '
         $3 ~ /[tTwW]/ && NF == 4 {
-            print ".quad 0x" $1 ", 0x" $2 "; " pointer " " ($4 ~ /^notable_/ ? "none" : "empty") padding
+            name = $4 ~ /^notable_/ ? "none" : $4 ~ /^_?setjmp$/ ? "marks" : "empty"
+            print ".quad 0x" $1 ", 0x" $2 "; " pointer " " name padding
         }'
-    echo 'step_functions_end: none: .ascii "n"; empty: .byte 0'
+    echo 'step_functions_end: none: .asciz "notable_"; marks: .asciz "setjmp"; empty: .byte 0'
 }
 
 # Assemblers name each function that cannot be described: expected are the signal's return, and in what clang makes at
@@ -375,7 +380,7 @@ link_kernel() {
     kernel_objects
     # The harness reads the compiler's name in .comment.
     if [ -n "$riscv" ]; then
-        files+=("$(save_library)")
+        [ -n "$i386" ] || files+=("$(save_library)")
         [ -n "${made[*]-}" ] || made=(--strict)
         sed 's/\*(.comment /*(/' "build/bare/$kind/kernel.ld" >"$out.parts/kernel.ld"
     else

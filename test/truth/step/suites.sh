@@ -197,3 +197,10 @@ kernels riscv32
 set_of kernels patterns-{gcc12-O2,gcc12-Os,clang-O2}-kernel patterns-gcc12-{O2-kernel+m,O1-kernel+fp,Os-kernel+save}
 set_of shared zlib-gcc12-O2-kernel
 set_of made patterns-gcc12-O2-kernel{,+m}+derive
+# i386: each level; without rows of exception entries; with stacks of 4 bytes.
+kernels i386
+set_of kernels patterns-{gcc12-O2,gcc12-O0,gcc12-O1,gcc12-O3,gcc12-Os,gcc12-Oz,gcc16-O0,gcc16-O2,gcc16-Os}-kernel \
+    patterns-clang-{O0,O1,O2,Oz}-kernel patterns-{gcc12-O2,clang-Os}-kernel+fp \
+    patterns-gcc12-{O1-kernel+hook,O2-kernel+4,O2-kernel+clash}
+set_of shared zlib-gcc12-O2-kernel
+set_of made patterns-{gcc12-O2,clang-Os}-kernel+derive

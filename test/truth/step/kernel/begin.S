@@ -17,6 +17,13 @@
     call step_main
     xor %ecx, %ecx                      /* sfu-gen takes an int3 alone behind a last call for padding */
     int3
+#elif defined __i386__
+    xor %ebp, %ebp
+    sub $12, %esp
+    int3
+    call step_main
+    xor %ecx, %ecx
+    int3
 #elif defined __aarch64__
     mov x29, #0
     brk #0
@@ -39,7 +46,7 @@ step_end:
     sfu_outermost_end step_begin
 
     sfu_function_begin __wrap_step_mark
-#if defined __x86_64__
+#if defined __x86_64__ || defined __i386__
     int3
     ret
 #elif defined __aarch64__

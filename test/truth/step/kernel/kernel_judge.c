@@ -43,6 +43,8 @@ static const struct boot {
 } boots[] = {
     {"x86_64", "", "qemu-system-x86_64",
      "-M pc -serial stdio -monitor none -device isa-debug-exit,iobase=0xf4,iosize=4 -append %llu%s", 33},
+    {"i386", "", "qemu-system-i386",
+     "-M pc -serial stdio -monitor none -device isa-debug-exit,iobase=0xf4,iosize=4 -append %llu%s", 33},
     {"aarch64", "+pac", "qemu-system-aarch64",
      "-M virt -cpu max,pauth-impdef=on -serial stdio -monitor none "
      "-semihosting-config enable=on,target=native,arg=%llu%s",

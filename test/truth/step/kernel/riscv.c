@@ -172,20 +172,3 @@ bool step_register(uint32_t reg, uint64_t *value)
     (void)value;
     return false;
 }
-
-#if __riscv_xlen == 32
-/* What the fast walker asks for and this CPU has not. Nothing interrupts the handler. */
-uint64_t load_8(const volatile uint64_t *at, int order) __asm__("__atomic_load_8");
-uint64_t load_8(const volatile uint64_t *at, int order)
-{
-    (void)order;
-    return *at;
-}
-
-void store_8(volatile uint64_t *at, uint64_t value, int order) __asm__("__atomic_store_8");
-void store_8(volatile uint64_t *at, uint64_t value, int order)
-{
-    (void)order;
-    *at = value;
-}
-#endif

@@ -18,7 +18,14 @@
 
 int strcmp(const char *a, const char *b);
 
-enum { MIN_WINDOW = 5000, MAX_HELD = 16, MAX_FRAMES = 1024, MAX_PLACES = 512, CODE = 4 << 20, MAX_HANDLER = 8 };
+enum {
+    MIN_WINDOW = 5000,
+    MAX_HELD = 16,
+    MAX_FRAMES = 1024,
+    MAX_PLACES = 512,
+    CODE_SIZE = 4 << 20,
+    MAX_HANDLER = 8
+};
 
 struct walked {
     struct seen frames[MAX_FRAMES];
@@ -53,7 +60,7 @@ static struct run {
     struct comparer comparer;
     const char *failure;
 } run;
-static uint8_t seen_code[CODE / 8];
+static uint8_t seen_code[CODE_SIZE / 8];
 
 /* The fast walker, without a cache and with one. */
 static struct fast {
@@ -63,7 +70,7 @@ static struct fast {
 } bare, cached;
 static uint64_t cache[256], pcs[MAX_FRAMES];
 
-/* The functions, by start, without names but for those that have no table: build.sh. */
+/* The functions, by start, without names but for setjmp and those that have no table: build.sh. */
 extern const struct function step_functions[], step_functions_end[];
 extern const char image_start[], sframe_start[];
 
@@ -235,14 +242,14 @@ static void note(struct place *p)
         run.lost++;
 }
 
-/* Code that is assembled without CFI has a name in the table; what lies outside of the image is a trampoline on the
+/* Code that is assembled without CFI is "notable_" in the table; what lies outside of the image is a trampoline on the
  * stack. */
 static bool has_no_table(void *ctx, uint64_t pc)
 {
     const struct function *f = binary_function(&run.image, pc);
 
     (void)ctx;
-    return f == NULL ? pc - run.image.code_start >= run.image.code_size : f->name[0] != '\0';
+    return f == NULL ? pc - run.image.code_start >= run.image.code_size : f->name[0] == 'n';
 }
 
 /* The judge looks at the place. */
@@ -350,9 +357,10 @@ static enum kind decode(const struct machine *m)
 
 static void begin_window(void)
 {
-    uint64_t left = run.steps - run.instructions, windows = left / MIN_WINDOW + 1;
-    uint64_t last = run.phases < run.marks.total ? run.phases : run.marks.total;
-    uint64_t phases = last > run.marks.now ? last - run.marks.now : 0;
+    const unsigned long left = (unsigned long)(run.steps - run.instructions); /* i386 has no division of 64 bits */
+    const uint64_t last = run.phases < run.marks.total ? run.phases : run.marks.total;
+    const unsigned long phases = last > run.marks.now ? (unsigned long)(last - run.marks.now) : 0;
+    unsigned long windows = left / MIN_WINDOW + 1;
 
     if (windows > phases)
         windows = phases > 0 ? phases : 1;
@@ -539,8 +547,28 @@ int strcmp(const char *a, const char *b)
     return *a - *b;
 }
 
+#ifndef __i386__ /* whose programs have none, either: ../programs/start.S */
 /* What the programs have for signals, of which a kernel has none. */
 void step_signals(void);
 void step_signals(void)
 {
 }
+#endif
+
+#if UINTPTR_MAX < UINT64_MAX
+/* What the fast walker asks for where a CPU of 32 bits has no such instruction, or the compiler does not take it.
+ * Nothing interrupts the handler. */
+uint64_t load_8(const volatile uint64_t *at, int order) __asm__("__atomic_load_8");
+uint64_t load_8(const volatile uint64_t *at, int order)
+{
+    (void)order;
+    return *at;
+}
+
+void store_8(volatile uint64_t *at, uint64_t value, int order) __asm__("__atomic_store_8");
+void store_8(volatile uint64_t *at, uint64_t value, int order)
+{
+    (void)order;
+    *at = value;
+}
+#endif
