@@ -123,10 +123,14 @@ static void check_register(struct lint *lint, const struct sfu_row *row, const s
 }
 
 /* x86_64's SP may be at any address: a leaf function moves it by 4. The other machines keep it aligned. */
-static bool is_far(const struct lint *lint, int32_t offset)
+static bool is_odd(const struct lint *lint, int32_t offset)
 {
-    return (offset % lint->image.registers->word != 0 && lint->image.abi != SFU_AMD64) || offset > FAR ||
-           offset < -FAR;
+    return offset % lint->image.registers->word != 0 && lint->image.abi != SFU_AMD64;
+}
+
+static bool is_far(int32_t offset)
+{
+    return offset > FAR || offset < -FAR;
 }
 
 /* What cannot be in the frame of a function that is called. */
@@ -140,12 +144,14 @@ static void check_offsets(struct lint *lint, const struct sfu_row *row)
     unsigned i;
 
     print_rule(text, sizeof text, &row->cfa);
-    if (is_far(lint, row->cfa.offset) || (row->cfa.control == sp && row->cfa.offset < 0))
+    /* Where SP is not known, the CFA may be found by FP's register as the pointer to a byte of the frame. */
+    if (is_far(row->cfa.offset) || (row->cfa.control == sp && (row->cfa.offset < 0 || is_odd(lint, row->cfa.offset))))
         lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "the CFA is %s", text);
     for (i = 0; i < 2; i++) {
         print_rule(text, sizeof text, rules[i]);
         if (rules[i]->control & RULE_DEREFERENCE &&
-            (is_far(lint, rules[i]->offset) || (rules[i]->control == RULE_DEREFERENCE && rules[i]->offset >= 0)))
+            (is_far(rules[i]->offset) || is_odd(lint, rules[i]->offset) ||
+             (rules[i]->control == RULE_DEREFERENCE && rules[i]->offset >= 0)))
             lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "%s is at %s", names[i], text);
     }
 }

@@ -362,6 +362,7 @@ def test_planted():
     test("riscv64 epilogues of clang", riscv_epilogue)
     for cpu in LOADS:
         test("%s FP loaded back from its slot" % cpu, loaded_back, cpu)
+    test("i386 a CFA by a pointer to a byte", byte_pointer)
     for cpu in BEFORE_START:
         test("%s the byte in front of a start" % cpu, byte_before_start, cpu)
     for cpu in GCC:
@@ -762,6 +763,19 @@ def byte_before_start(cpu):
         gen("-q", "--find", *options, "--append=" + source + ".made", source)
         must("no-cfi" not in str(lint(source + ".made")["findings"]), "%s: %s" % (
             options, lint(source + ".made")["findings"]))
+
+
+def byte_pointer():
+    """Behind a call that may take its arguments off the stack, the CFA is found by a pointer to a byte of the frame."""
+    source = WORK + "/byte-pointer"
+    write(source + ".s", b".text\n.globl _start\n.type f, @function\nf: push %ebp\nsub $0x30, %esp\n"
+                         b"lea 0x1b(%esp), %ebp\npush %ebp\ncall *%eax\nadd $4, %esp\nmovb $0, (%ebp)\n"
+                         b"add $0x30, %esp\npop %ebp\nret\n.size f, . - f\n.type _start, @function\n"
+                         b"_start: call f\njmp .\n.size _start, . - _start\n")
+    run("as", "--32", source + ".s", "-o", source + ".o")
+    run("ld", "-m", "elf_i386", source + ".o", "-o", source)
+    gen("-q", "--find", "--append=" + source + ".made", source)
+    must(lint(source + ".made")["findings"] == [], str(lint(source + ".made")["findings"]))
 
 
 def mixed_objects(cpu, objects):
