@@ -634,6 +634,13 @@ static bool awaits(struct run *r, struct code_unit *callee)
     return true;
 }
 
+/* The start of CALLEE is called. */
+static void enter(struct code_unit *callee)
+{
+    callee->dirty |= !callee->is_called && callee->edges != NULL;
+    callee->called = callee->is_called = true;
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. Returns false if nothing comes back. */
 static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -661,10 +668,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         go_within(r, state, fact->target, next);
         return true;
     }
-    if (callee != NULL && fact->target == callee->start && !is_apart(r, state)) {
-        callee->dirty |= !callee->is_called && callee->edges != NULL;
-        callee->called = callee->is_called = true;
-    }
+    if (callee != NULL && fact->target == callee->start && !is_apart(r, state))
+        enter(callee);
     if (callee != NULL && give && !is_apart(r, state))
         add_call(r->code, r->unit, callee);
     if (callee != NULL && (fact->target != callee->start || !callee->function) && !state->strays) {
@@ -1335,6 +1340,27 @@ static bool jumps_to_pushed(struct run *r, struct code_state *state, const struc
     return true;
 }
 
+/* Whether FACT, behind which STATE holds, calls what returns to another unit: no way but that leads there. */
+static bool calls_for_another(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    const uint64_t label = unit_returns_to(r->code, state, fact);
+    struct code_unit *callee = fact->flow == CODE_JUMP ? code_unit_at(r->code, fact->target) : NULL;
+    struct code_state there;
+
+    if (label == 0 || callee == r->unit)
+        return false;
+    if (callee != NULL) {
+        enter(callee);
+        add_call(r->code, r->unit, callee);
+    }
+    state_copy(&there, state);
+    code_after_call(r->code->cpu, &there, callee);
+    add_jump(r->code, r->unit, code_unit_at(r->code, label));
+    code_add_edge(r->code, label, &there);
+    cfi_note_return(r->code->cfi, label);
+    return true;
+}
+
 /* STATE goes where FACT says, which is done. */
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
@@ -1342,7 +1368,7 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
     return_through(r, state, fact);
     if (fact->flow != CODE_NEXT && fact->flow != CODE_CALL)
         note_end(r, state);
-    if (fact->flow == CODE_JUMP && tail_calls(r, state, fact))
+    if (calls_for_another(r, state, fact) || (fact->flow == CODE_JUMP && tail_calls(r, state, fact)))
         return;
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
         note_passed(r, state, fact);
@@ -1596,6 +1622,29 @@ static bool comes_apart(struct run *r, uint64_t next, const struct code_state *s
     return r->apart && (behind->given || r->watch->parts(r->watch->ctx, next, state));
 }
 
+/* Gives what holds at PC, in front of FACT, if GIVE. A jump that is a call becomes one. On x86 what its last byte has
+ * is for who waits for the callee, and looks up the byte in front of its return address: that is off the stack then. */
+static void give_step(struct run *r, uint64_t pc, struct code_fact *fact, struct fork *f, bool give)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value sp = f->yes->reg[cpu->sp];
+    struct code_fact jump = *fact, last;
+    struct code_state before;
+
+    if (f->condition != 0 || !unit_make_call(r->code, f->yes, fact, pc + fact->size) || !give || cpu->link) {
+        if (give)
+            give_both(r, pc, fact, f);
+        return;
+    }
+    state_copy(&before, f->yes);
+    before.reg[cpu->sp] = sp;
+    jump.size--;
+    r->watch->give(r->watch->ctx, pc, &jump, &before);
+    last = *fact;
+    last.size = 1;
+    r->watch->give(r->watch->ctx, pc + jump.size, &last, f->yes);
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -1611,8 +1660,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
 
         r->here = at;
         r->places[at].sure |= !state->strays;
-        if (give)
-            give_both(r, pc, &fact, &f);
+        give_step(r, pc, &fact, &f, give);
         r->places[at].given |= give;
         r->is_data |= fact.size == 0;
         if (fact.size == 0 || !step_in_fork(r, &f, &fact, pc, give))

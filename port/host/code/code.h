@@ -63,6 +63,8 @@
  * is unknown, and an instruction that nobody knows makes everything unknown that it could write.
  *
  *   - A function is entered at its first instruction as the ABI says, or by a jump or a call that is analysed, too.
+ *     A jump out of code without CFI that has left the address behind it where a callee finds its return address is a
+ *     call (unit_make_call).
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
  *     which that is known to be false (`ret n`) is believed not to; of one that is not known CFI says how much it takes
  *     off the stack. RA's register is another one behind each call.

@@ -529,7 +529,14 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
 {
     const struct code_value *target = &state->reg[CODE_TARGET];
     const bool goes = fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH;
+    const uint64_t label = unit_returns_to(t->code, state, fact);
 
+    if (label != 0) {
+        t->ends->calls = true;
+        code_after_call(t->code->cpu, state, unit_called_by(t->code, fact));
+        jump(t, label, state);
+        return false;
+    }
     if (goes && (!fact->by_register ||
                  (target->base == BASE_NUMBER && unit_address_of(t->code->cpu, target) == fact->target)))
         jump(t, fact->target, state);
@@ -640,6 +647,7 @@ static void follow(struct trial *t, struct block *block)
             return;
         if (fact.condition != 0)
             other = state;
+        (void)unit_make_call(t->code, &state, &fact, pc + fact.size);
         t->ends->saves |= own && saves_idle(t->code, &state, &fact);
         code_step(cpu, &state, &fact);
         built = fact.condition == 0 && state.reg[cpu->sp].base == BASE_NUMBER;

@@ -287,14 +287,89 @@ static void free_edge(struct code_edges *edges, struct code_edge *edge)
     free(edge);
 }
 
-/* Whether STATE, that of a jump to a function, has left an address of code where that finds its return address. */
-static bool leaves_address(const struct code *code, const struct code_state *state)
+/* The address of code that STATE, that of a jump to a function, has left where that finds its return address; or 0. */
+static uint64_t left_address(const struct code *code, const struct code_state *state)
 {
     const struct code_cpu *cpu = code->cpu;
     const struct code_value ra = cpu->link ? state->reg[cpu->ra] : state_load(state, &state->reg[cpu->sp], 0);
-    const uint64_t addr = (cpu->word == 4 ? (uint32_t)ra.k : (uint64_t)ra.k) & ~(uint64_t)cpu->mode;
+    const uint64_t addr = unit_address_of(cpu, &ra) & ~(uint64_t)cpu->mode;
 
-    return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL;
+    return ra.base == BASE_NUMBER && image_code(code->image, addr) != NULL ? addr : 0;
+}
+
+static bool leaves_address(const struct code *code, const struct code_state *state)
+{
+    return left_address(code, state) != 0;
+}
+
+/* Whether FACT, behind which STATE holds, goes where a register or a word says, but not by a table, nor back. */
+static bool goes_away(const struct code_state *state, const struct code_fact *fact)
+{
+    const uint8_t target = state->reg[CODE_TARGET].base;
+
+    return fact->flow == CODE_AWAY && target != BASE_TABLE && target != BASE_RETURN;
+}
+
+/* Whether FACT goes to the start of other code than UNIT's, as a function is entered, or where a register says. */
+static bool goes_as_call(const struct code *code, const struct code_unit *unit, const struct code_state *state,
+                         const struct code_fact *fact)
+{
+    struct code_unit *callee;
+    const struct symbol *symbol;
+    struct code_state there;
+
+    if (fact->flow == CODE_AWAY) {
+        state_copy(&there, state);
+        code_step(code->cpu, &there, fact);
+        return goes_away(&there, fact) && (code->cpu->link || sets_target(fact));
+    }
+    callee = code_unit_at(code, fact->target);
+    if (fact->flow != CODE_JUMP || callee == unit || callee == NULL || callee->start != fact->target ||
+        unit_is_goto(code, fact->target) || (!code->cpu->link && is_thunk(code, callee)))
+        return false;
+    symbol = image_symbol(code->image, fact->target);
+    return symbol == NULL || !unit_names_piece(symbol->name);
+}
+
+/* Whether no CFI says how the frame is found at ADDR. */
+static bool is_without_cfi(const struct code *code, uint64_t addr)
+{
+    const struct code_unit *unit = code_unit_at(code, addr);
+
+    return unit != NULL && (unit->fde == NULL || unit->says_nothing);
+}
+
+static bool is_data(const struct code *code, uint64_t addr)
+{
+    return code->cpu->data_end != NULL && code->cpu->data_end(code->decoder, addr) != 0;
+}
+
+bool unit_make_call(const struct code *code, struct code_state *state, struct code_fact *fact, uint64_t next)
+{
+    const struct code_cpu *cpu = code->cpu;
+
+    if ((fact->flow != CODE_JUMP && fact->flow != CODE_AWAY) || fact->condition != 0 ||
+        left_address(code, state) != next || !is_without_cfi(code, next - 1) || is_data(code, next) ||
+        !goes_as_call(code, code_unit_at(code, next - 1), state, fact))
+        return false;
+    if (!cpu->link)
+        code_move(&state->reg[cpu->sp], cpu->word);
+    fact->flow = CODE_CALL;
+    return true;
+}
+
+uint64_t unit_returns_to(const struct code *code, const struct code_state *state, const struct code_fact *fact)
+{
+    const bool goes =
+        goes_away(state, fact) || (fact->flow == CODE_JUMP && code_begins_function(code, fact->target));
+    const uint64_t addr = code->cpu->link && goes && fact->condition == 0 ? left_address(code, state) : 0;
+    const struct code_unit *unit = addr != 0 ? code_unit_at(code, addr) : NULL;
+    const struct symbol *symbol = unit != NULL ? image_symbol(code->image, addr) : NULL;
+
+    return symbol != NULL && symbol->addr == addr && !symbol->function && unit->start == addr &&
+                   unit->fde == NULL && !is_data(code, addr)
+               ? addr
+               : 0;
 }
 
 bool code_is_foreign(const struct code *code, uint64_t addr)

@@ -468,6 +468,9 @@ void cfi_free(struct cfi *cfi)
     free(cfi->free_starts);
     cfi->free_starts = NULL;
     cfi->num_free_starts = 0;
+    free(cfi->returns);
+    cfi->returns = NULL;
+    cfi->num_returns = 0;
     cfi->made = NULL;
     cfi->cies = NULL;
     cfi->fdes = NULL;
@@ -478,6 +481,23 @@ bool cfi_is_free_start(const struct cfi *cfi, uint64_t addr)
     const size_t n = count_up_to(cfi->free_starts, cfi->num_free_starts, sizeof *cfi->free_starts, 0, addr);
 
     return n > 0 && cfi->free_starts[n - 1] == addr;
+}
+
+bool cfi_is_return(const struct cfi *cfi, uint64_t addr)
+{
+    size_t i = 0;
+
+    while (i < cfi->num_returns && cfi->returns[i] != addr)
+        i++;
+    return i < cfi->num_returns;
+}
+
+void cfi_note_return(struct cfi *cfi, uint64_t addr)
+{
+    if (cfi_is_return(cfi, addr))
+        return;
+    cfi->returns = grow(cfi->returns, cfi->num_returns, sizeof *cfi->returns);
+    cfi->returns[cfi->num_returns++] = addr;
 }
 
 void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num)

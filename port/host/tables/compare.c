@@ -131,7 +131,7 @@ static bool is_byte_before(const struct comparing *c, const struct cfi_row *want
             ? got->kind != next.kind || !same_rule(&got->cfa, &next.cfa) || !same_rule(&got->ra, &next.ra)
             : code != SFU_E_NO_FDE && code != SFU_E_NO_ROW)
         return false;
-    return next.kind == SFU_ROW_OUTERMOST ||
+    return next.kind == SFU_ROW_OUTERMOST || cfi_is_return(c->cfi, c->end) ||
            (is_register(&next.ra, ra) &&
             (wanted->kind == CFI_OUTERMOST || !is_register(&wanted->ra, ra) || c->counted == &c->result->epilogue));
 }

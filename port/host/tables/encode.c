@@ -190,7 +190,7 @@ static uint64_t first_start(const struct encoder *e, size_t function, uint32_t i
     const struct function *f = &e->tables->functions[function];
     const bool shares = e->encoding->rows > 0;
 
-    if (i > 0 || (shares && f->has_byte_before && rows_of(e, function)->flags & ROW_OUTERMOST))
+    if (i > 0 || f->is_returned_to || (shares && f->has_byte_before && rows_of(e, function)->flags & ROW_OUTERMOST))
         return row_start(e->tables, f, i);
     return f->start;
 }

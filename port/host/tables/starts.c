@@ -7,6 +7,9 @@
  * No instruction begins at that byte, so no other lookup needs it. On x86, whose instructions may have one byte, code
  * says where that holds (code/trust.c). There each function's first row leads to a caller, as does the last row of what
  * lies in front: the byte has no row, and only in front of functions that never return, because that costs bytes.
+ *
+ * Where code returns to a start that was called elsewhere (`la ra, ret_from_exception; j do_irq`), the byte has the row
+ * of that start.
  */
 #include "tables.h"
 #include "common/calls.h"
@@ -61,8 +64,10 @@ void tables_mark_starts(struct tables *t, const struct cfi *cfi)
         const struct function *a = &t->functions[i - 1];
         struct function *b = &t->functions[i];
 
-        b->has_byte_before =
-            is_plain(a) && is_plain(b) && misleads(t, a, b) && is_free(t, cfi, a->start + a->size, b->start);
+        b->is_returned_to = cfi_is_return(cfi, b->start) && a->repeat == 0 && b->repeat == 0 && b->num_rows > 0 &&
+                            is_free(t, cfi, a->start + a->size, b->start);
+        b->has_byte_before = b->is_returned_to || (is_plain(a) && is_plain(b) && misleads(t, a, b) &&
+                                                   is_free(t, cfi, a->start + a->size, b->start));
         b->is_apart = is_plain(a) && is_plain(b) && begins_called(t, b) && cfi_is_free_start(cfi, b->start);
     }
 }

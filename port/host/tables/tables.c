@@ -284,7 +284,7 @@ static void open_function(struct builder *b, uint64_t start, bool by_pc)
 
     t->functions = grow(t->functions, t->num_functions, sizeof *t->functions);
     t->functions[t->num_functions++] =
-        (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, false, false, 0};
+        (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, false, false, false, 0};
     b->open = b->any = true;
     b->by_pc = by_pc;
 }

@@ -30,6 +30,7 @@ struct function {
     bool before_loss;     /* no row describes the code between it and the next one */
     bool has_byte_before; /* the byte in front of its start is looked up for its start: starts.c */
     bool is_apart;        /* the byte in front of its start has no row: starts.c */
+    bool is_returned_to;  /* and has its first row, because code returns there that was called elsewhere */
     uint8_t repeat;       /* not 0: rows are those of blocks of this size */
 };
 

@@ -47,7 +47,7 @@ static bool make_callers(struct walker *w, struct image *image)
     const int32_t word = r->word;
     struct made_row row = {
         0, {2 * word + (int32_t)r->sp_below_cfa, -word, -2 * word}, {fp, RULE_DEREFERENCE, RULE_DEREFERENCE}, 0};
-    struct function function = {w->low, STACK, 1, 0, false, false, false, false, false, 0};
+    struct function function = {w->low, STACK, 1, 0, false, false, false, false, false, false, 0};
     struct tables tables = {image, &function, &row, NULL, 1, 1, 0, 0, 0, 0, 0, 0, 0, false, false, false};
     const struct encoding encoding = {0, false};
 

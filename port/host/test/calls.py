@@ -726,7 +726,7 @@ DISPROVED = {
     "aarch64": """stp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0\nsub sp, sp, x1 => r31+16 r30+0 r29+0\nbl leaf => none
         add sp, sp, x1 => none\nldp x29, x30, [sp], #16 => none\nret\n.cfi_endproc
         .type g, %function\ng: .cfi_startproc\nstp x29, x30, [sp, #-16]! => r31+0 r30+0 r29+0
-        adr x30, 1f => r31+16 r30+0 r29+0\nb leaf => r31+16 [cfa-8] r29+0
+        adr x30, 1f => r31+16 r30+0 r29+0\nb leaf => r31+16 [cfa-8] r29+0\nnop
         1: ldp x29, x30, [sp], #16 => none\nret""",
     "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0
         sub sp, sp, a0 => r2+16 r1+0 r8+0
@@ -1778,8 +1778,9 @@ GOTO = {
 }
 
 
-def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call")):
-    """The same by the code alone, in which a label would be another piece."""
+def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call"), behind=()):
+    """The same by the code alone, in which a label would be another piece. BEHIND: numbers of instructions that callees
+    return to; the byte in front, by which their caller is looked up, has the same row."""
     fp = "r11" if cpu == "arm" else "r7"
     labelled, wanted = numbered(text)
     where = build(cpu, "labels", labelled, leaf)[1]
@@ -1788,8 +1789,9 @@ def alone(cpu, text, leaf=None, options=("--derive", "--entry=*:call")):
     found = rows(cpu, image, where["f"], where["end"], *options)
     for i, rules in enumerate(wanted):
         pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
-        row = found.get(where["at%d" % i], "none")
-        must(re.fullmatch(pattern, row), "instruction %d: %s instead of %s" % (i, row, rules))
+        for pc in [where["at%d" % i] - 1] * (i in behind) + [where["at%d" % i]]:
+            row = found.get(pc, "none")
+            must(re.fullmatch(pattern, row), "instruction %d, 0x%x: %s instead of %s" % (i, pc, row, rules))
 
 
 def stays_lost(cpu, kind, how, lost):
@@ -2324,6 +2326,55 @@ def jumped(cpu, how):
              "instruction %d: %s" % (i, found[where["at%d" % i]]))
 
 
+# Code alone: calls by hand. A jump to g behind what leaves the address of the next instruction where a callee finds its
+# return address. %s is the jump, in several ways.
+BY_HAND = {
+    "x86_64": ("""sub $24, %%rsp => r7+8 [cfa-8] r6+0\npush $5f => r7+32 [cfa-8] r6+0\n%s
+        5: nop => r7+32 [cfa-8] r6+0\nadd $24, %%rsp => r7+32 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0
+        .cfi_endproc\n.type g, %%function\ng: .cfi_startproc\npush %%rbx => r7+8 [cfa-8] r6+0
+        pop %%rbx => r7+16 [cfa-8] r6+0\nret => r7+8 [cfa-8] r6+0""",
+               ["jmp g => r7+40 [cfa-8] r6+0", "lea g(%rip), %rax\njmp *%rax => r7+40 [cfa-8] r6+0",
+                "jmp *%rcx => r7+40 [cfa-8] r6+0"]),
+    "i386": ("""sub $28, %%esp => r4+4 [cfa-4] r5+0\nmov $5f, %%eax\npush %%eax => r4+32 [cfa-4] r5+0\n%s
+        5: nop => r4+32 [cfa-4] r5+0\nadd $28, %%esp => r4+32 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0
+        .cfi_endproc\n.type g, %%function\ng: .cfi_startproc\npush %%ebx => r4+4 [cfa-4] r5+0
+        pop %%ebx => r4+8 [cfa-4] r5+0\nret => r4+4 [cfa-4] r5+0""",
+             ["jmp g => r4+36 [cfa-4] r5+0", "mov $g, %ecx\njmp *%ecx => r4+36 [cfa-4] r5+0",
+              "jmp *%edx => r4+36 [cfa-4] r5+0"]),
+    "aarch64": ("""stp x29, x30, [sp, #-32]! => r31+0 r30+0 r29+0\n%s
+        5: nop => r31+32 [cfa-24] [cfa-32]\nldp x29, x30, [sp], #32 => r31+32 [cfa-24] [cfa-32]
+        ret => r31+0 r30+0 r29+0\n.cfi_endproc\n.type g, %%function\ng: .cfi_startproc
+        sub sp, sp, #16 => r31+0 r30+0 r29+0\nadd sp, sp, #16 => r31+16 r30+0 r29+0\nret => r31+0 r30+0 r29+0""",
+                ["mov x29, sp\nadr x30, 5f\nb g => r31+32 [cfa-24] [cfa-32]",
+                 "mov x29, sp\nadrp x30, 5f\nadd x30, x30, :lo12:5f\nadr x1, g\nbr x1 => r31+32 [cfa-24] [cfa-32]",
+                 "mov x29, sp\nadr x30, 5f\nbr x1 => r31+32 [cfa-24] [cfa-32]"]),
+    "riscv": ("""addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp)\n%s\n5: nop => r2+16 [cfa-8] r8+0
+        LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\naddi sp, sp, 16\nret => r2+0 r1+0 r8+0
+        .cfi_endproc\n.type g, %%function\ng: .cfi_startproc\naddi sp, sp, -32 => r2+0 r1+0 r8+0
+        addi sp, sp, 32 => r2+32 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
+              ["lla ra, 5f\nj g => r2+16 [cfa-8] r8+0", "lla ra, 5f\nlla t0, g\njr t0 => r2+16 [cfa-8] r8+0",
+               "lla ra, 5f\njr a5 => r2+16 [cfa-8] r8+0"]),
+    "s390x": ("""stmg %%r14, %%r15, 112(%%r15) => r15+160 r14+0 r11+0\naghi %%r15, -160\nlarl %%r14, 5f\n%s
+        5: nopr => r15+320 [cfa-48] r11+0\nlmg %%r14, %%r15, 272(%%r15) => r15+320 [cfa-48] r11+0\nbr %%r14
+        .cfi_endproc\n.type g, %%function\ng: .cfi_startproc\naghi %%r15, -160 => r15+160 r14+0 r11+0
+        aghi %%r15, 160 => r15+320 r14+0 r11+0\nbr %%r14 => r15+160 r14+0 r11+0""",
+              ["jg g => r15+320 [cfa-48] r11+0", "larl %r1, g\nbr %r1 => r15+320 [cfa-48] r11+0",
+               "br %r2 => r15+320 [cfa-48] r11+0"]),
+    "arm": ("""push {r4, lr} => r13+0 r14+0 FP+0\n%s\n5: nop => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0
+        .cfi_endproc\n.type g, %%function\ng: .cfi_startproc\nsub sp, sp, #16 => r13+0 r14+0 FP+0
+        add sp, sp, #16 => r13+16 r14+0 FP+0\nbx lr => r13+0 r14+0 FP+0""",
+            ["adr lr, 5f\nb g => r13+8 [cfa-4] FP+0",
+             "movw r1, #:lower16:g\nmovt r1, #:upper16:g\nmov lr, pc\nbx r1 => r13+8 [cfa-4] FP+0",
+             "mov lr, pc\nldr pc, [r3] => r13+8 [cfa-4] FP+0"]),
+}
+
+
+def by_hand(cpu, way):
+    text = BY_HAND["riscv" if cpu.startswith("riscv") else cpu][0] % way
+    lines = [line for line in re.split(r"\n", text) if " => " in line]
+    alone(cpu, text, None, ("--derive", "--find"), [i for i, line in enumerate(lines) if line.strip()[:2] == "5:"])
+
+
 # In front of how code that is no entry goes there.
 NO_ENTRY = "nop\n"
 # s390x: code that stores a CPU's registers for a dump, and goes on in a function: it may be called.
@@ -2676,6 +2727,11 @@ def main():
         ways = HANDED.get("riscv" if cpu.startswith("riscv") else cpu)
         for how in ways[3] if ways else []:
             test("%s: an exception's entry goes to a handler: %s" % (cpu, how.replace("\n", "; ")), handed, cpu, how)
+    for cpu in CPUS:
+        ways = BY_HAND.get("riscv" if cpu.startswith("riscv") else cpu)
+        for way in ways[1] if ways else []:
+            what = re.sub(" => .*", "", way).replace("\n", "; ")
+            test("%s: code alone: a call by hand: %s" % (cpu, what), by_hand, cpu, way)
     for cpu in ("riscv64", "riscv32"):
         test("%s: code alone: a piece that comes back by t0" % cpu, alone, cpu, FALLEN_INTO[1], FALLEN_INTO[0])
     for cpu in CPUS:

@@ -158,6 +158,22 @@ def made_once():
             must(f.read() == "run\n", "sfu-gen ran more than once")
 
 
+def returns_elsewhere():
+    """The entry jumps to the handler, which returns to another label: that is what stands in the trace. Where RA was in
+    its register when the fault came is not known there."""
+    image = WORK + "/returns.elf"
+    run(LINK, *LD.split(), "-T", script("returns.ld", ("", "")), *compile_all(["-O2", "-DRETURN_ELSEWHERE"]), "-o",
+        image)
+    found = traces(boot(QEMU, image))
+    handler = ["panic", "handle", "elsewhere_behind"]
+    wanted = [HANDLER + frames for frames in HANDLERS] + [HANDLER + NESTED]
+    must(found[:3] == [(PANIC, 1), (FAULT, 1), (handler + HANDLERS[0], 1)], str(found))
+    must(len(found) == 2 + len(wanted), str(found))
+    for (frames, end), want in zip(found[2:], wanted):
+        want = handler + want[3:]
+        must(end in (1, -20) and frames == (want if end == 1 else want[:4]), str((frames, end)))
+
+
 def no_such_mode():
     """The CPU has no S mode, which sfu_mask.h assumes: masking interrupts faults, once, and the fault has its trace."""
     image = WORK + "/mode.elf"
@@ -343,6 +359,9 @@ def main():
         test(CPU + ": a structure that the handler may change", kernel, "other",
              ["-O2", "-DCONTEXT", "-DCONTEXT_STACK=handler_stack", "-DOTHER_CONTEXT=0"], (), LD, ("", ""),
              " [stack switch] [guessed]")
+    test(CPU + ": entries jump to the handler, and leave a return address", kernel, "by-hand", ["-O2", "-DBY_HAND"])
+    if CPU not in ("x86_64", "i386", "arm"):
+        test(CPU + ": entries jump to the handler, which returns to another label", returns_elsewhere)
     test(CPU + ": .note.GNU-stack", stack_note)
     test(CPU + ": described by port/kernel", described)
     if CPU != "arm": # its entries need a hook

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+    .macro hand_over target
+#if defined BY_HAND
+    adr x30, 9f
+    b \target
+9:
+#elif defined RETURN_ELSEWHERE
+    adr x30, elsewhere_behind
+    b \target
+    brk #1
+    .globl elsewhere_behind
+elsewhere_behind:
+#else
+    bl \target
+#endif
+    .endm
     .section .text.boot, "ax"
     .globl start
 start:
@@ -59,7 +74,7 @@ sync_entry:
     mrs x2, spsr_el1
     str x2, [sp, #256]
     mov x0, sp
-    bl handle
+    hand_over handle
     ldr x2, [sp, #256]
     msr spsr_el1, x2
     ldp x30, x1, [sp, #240]

@@ -7,6 +7,21 @@
 #ifndef ENTRY_MODE
 #define ENTRY_MODE 0x13
 #endif
+    .macro hand_over target
+#if defined BY_HAND
+    adr lr, 9f
+    b \target
+9:
+#elif defined RETURN_ELSEWHERE
+    adr lr, elsewhere_behind
+    b \target
+    udf #1
+    .globl elsewhere_behind
+elsewhere_behind:
+#else
+    bl \target
+#endif
+    .endm
     .section .text.boot, "ax"
     .arm
     .globl start
@@ -58,7 +73,7 @@ undefined_entry:
     cpsid i, #ENTRY_MODE
     push {r0-r12, lr}
     mov r0, sp
-    bl handle
+    hand_over handle
     pop {r0-r12, lr}
     rfeia sp!
 

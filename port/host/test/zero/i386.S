@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+    .macro hand_over target
+#ifdef BY_HAND
+    push $9f
+    jmp \target
+9:
+#else
+    call \target
+#endif
+    .endm
     .section .text.boot, "ax", @progbits
     .balign 4
     .long 0x1badb002, 0, -0x1badb002    /* multiboot */
@@ -22,7 +31,7 @@ invalid_entry:
     pusha
     cld
     push %esp
-    call handle
+    hand_over handle
     add $4, %esp
     popa
     iret

@@ -9,6 +9,21 @@
 #define LOAD  lw
 #define WORD  4
 #endif
+    .macro hand_over target
+#if defined BY_HAND
+    lla ra, 9f
+    j \target
+9:
+#elif defined RETURN_ELSEWHERE
+    lla ra, elsewhere_behind
+    j \target
+    unimp
+    .globl elsewhere_behind
+elsewhere_behind:
+#else
+    call \target
+#endif
+    .endm
     .section .text.boot, "ax"
     .globl start
 start:
@@ -119,7 +134,7 @@ trap_entry:
     csrr t0, mstatus
     STORE t0, 33*WORD(sp)
     mv a0, sp
-    call handle
+    hand_over handle
     LOAD t0, 33*WORD(sp)
     csrw mstatus, t0
     LOAD t0, 32*WORD(sp)

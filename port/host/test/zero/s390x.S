@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+    .macro hand_over target
+#if defined BY_HAND
+    larl %r14, 9f
+    jg \target
+9:
+#elif defined RETURN_ELSEWHERE
+    larl %r14, elsewhere_behind
+    jg \target
+    j .
+    .globl elsewhere_behind
+elsewhere_behind:
+#else
+    brasl %r14, \target
+#endif
+    .endm
     .section .text.boot, "ax", @progbits
     .globl start
 start:
@@ -34,7 +49,7 @@ program_entry:
     mvc 160(128, %r15), 0x200
     mvc 288(16, %r15), 0x150
     la %r2, 160(%r15)
-    brasl %r14, handle
+    hand_over handle
 #ifdef LAST_FAULT
 2:  j 2b
 #endif

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
+    .macro hand_over target
+#ifdef BY_HAND
+    push $9f
+    jmp \target
+9:
+#else
+    call \target
+#endif
+    .endm
     .section .note.pvh, "a", @note
     .long 4, 4, 18
     .asciz "Xen"
@@ -81,7 +90,7 @@ invalid_entry:
     push %r15
     mov %rsp, %rdi
     cld
-    call handle
+    hand_over handle
     pop %r15
     pop %r14
     pop %r13
