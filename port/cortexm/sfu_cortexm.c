@@ -495,7 +495,7 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
             *value = c->entry->r4_to_r11[reg - 4];
             return 0;
         }
-        saved = c->frame;
+        saved = reg == 12 || c->entry->exc_return != 0 ? c->frame : 0;
     }
     if (saved == 0 || (reg >= 4 && reg != 12) || reg > 12)
         return -1;
@@ -911,9 +911,17 @@ static int read_saved(const struct saved_task *t, uint32_t offset, uint32_t *val
     return target->read(target->ctx, (sfu_addr)t->saved + offset, value, WORD) == 0 ? SFU_OK : SFU_E_STACK;
 }
 
+/* How many bytes above what was saved a place is. */
+static uint32_t offset_of(const struct saved_task *t, unsigned place)
+{
+    const unsigned floats = t->order->pc_last ? 33 : 16;
+
+    return (place + (t->has_fpu && place >= t->order->fpu ? floats : 0)) * WORD;
+}
+
 static int read_place(const struct saved_task *t, unsigned place, uint32_t *value)
 {
-    return read_saved(t, (place + (t->has_fpu && place >= t->order->fpu ? 16 : 0)) * WORD, value);
+    return read_saved(t, offset_of(t, place), value);
 }
 
 /* The byte that lies AT bytes above what was saved is the low one of *EXC_RETURN. */
@@ -941,20 +949,19 @@ static int read_exc_return(const struct saved_task *t, uint32_t *exc_return)
     if ((order->exc_return & SFU_CORTEXM_FLAG(0)) == 0)
         return read_place(t, order->exc_return, exc_return);
     code = read_place(t, order->exc_return & ~(unsigned)SFU_CORTEXM_FLAG(0), &flag);
-    if (code == SFU_OK && flag == 1)
+    if (code == SFU_OK && flag != 0)
         *exc_return &= ~EXC_NO_FPU;
-    return code == SFU_OK && flag > 1 ? (int)SFU_E_STACK : code;
+    return code == SFU_OK && flag > 1 && !(order->pc_last && flag == 4) ? (int)SFU_E_STACK : code;
 }
 
 /* Sets *ADDR to the exception frame's address. */
 static int find_frame(const struct saved_task *t, uint32_t *addr)
 {
     const struct sfu_cortexm_order *order = t->order;
-    const bool pushed = t->has_fpu && order->fpu != SFU_CORTEXM_NOT_SAVED;
 
     if (order->psp != 0)
         return read_place(t, order->psp, addr);
-    *addr = t->saved + (order->words + (pushed ? 16u : 0)) * WORD;
+    *addr = t->saved + offset_of(t, order->words);
     return SFU_OK;
 }
 
@@ -998,6 +1005,29 @@ static int task_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
     return (xpsr & (XPSR_THUMB | XPSR_EXCEPTION)) == XPSR_THUMB ? SFU_OK : SFU_E_STACK;
 }
 
+/* The same where there is no exception frame. What is r12, LR and PC in one lies in the same places here, but r0 to r3
+ * do not: so ENTRY gets no EXC_RETURN. */
+static int last_registers(struct sfu_cortexm *cortexm, const struct saved_task *t, struct sfu_cortexm_entry *entry,
+                          struct sfu_registers *top)
+{
+    const uint32_t frame = entry->msp - FRAME_XPSR;
+    uint32_t lr, pc, xpsr;
+    int code = read_place(t, t->order->words - 16u, &xpsr);
+
+    if (code != SFU_OK || (code = read_at(t->target, frame, FRAME_LR, &lr)) != SFU_OK ||
+        (code = read_at(t->target, frame, FRAME_PC, &pc)) != SFU_OK)
+        return code;
+    entry->exc_return = 0;
+    cortexm->frame = frame;
+    top->pc = pc & ~1u;
+    top->sp = entry->msp;
+    top->fp = entry->r4_to_r11[FP - 4];
+    top->ra = lr;
+    top->has_ra = true;
+    top->pc_kind = SFU_PC_EXACT;
+    return (xpsr & (XPSR_THUMB | XPSR_EXCEPTION)) == XPSR_THUMB && (pc & 1) != 0 ? SFU_OK : SFU_E_STACK;
+}
+
 int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm_order *order, const void *saved)
 {
     struct saved_task task = {cortexm->target, order, (uint32_t)(uintptr_t)saved, false};
@@ -1009,7 +1039,8 @@ int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm
     int code = SFU_E_STACK;
 
     if (read_task(&task, &entry))
-        code = task_registers(cortexm, &entry, &top);
+        code =
+            order->pc_last ? last_registers(cortexm, &task, &entry, &top) : task_registers(cortexm, &entry, &top);
     cortexm->entry = &entry;
     cortexm->lost = false;
     if (code == SFU_E_STACK) {

@@ -157,58 +157,70 @@ struct sfu_cortexm_order {
     /* Where a byte with the low 8 bits of EXC_RETURN is, in bytes; used if exc_return is SFU_CORTEXM_NOT_SAVED. 0:
      * nowhere, and no task uses the FPU. */
     uint16_t exc_byte;
+    /* There is no exception frame: the words end with xPSR, r0 to r12, LR and the PC, and SP lies behind them. If the
+     * task has used the FPU, s0 to s31 and FPSCR are pushed at fpu: what follows lies 33 words higher. */
+    bool pc_last;
 };
 #define SFU_CORTEXM_NOT_SAVED 255
-/* In place of EXC_RETURN, a word: 1 if the task has used the FPU, else 0. */
+/* In place of EXC_RETURN, a word: 1 (or 4, if pc_last is set) if the task has used the FPU, else 0. */
 #define SFU_CORTEXM_FLAG(place) ((place) | 128)
 
 /* A struct sfu_cortexm_order as it is initialised: of what lies on the task's stack, and in its control block. */
 #define SFU_CORTEXM_ORDER(r4, r8, exc_return, words, fpu)                                                          \
     {                                                                                                              \
-        r4, r8, exc_return, words, fpu, 0, 0                                                                       \
+        r4, r8, exc_return, words, fpu, 0, 0, false                                                                \
     }
 #define SFU_CORTEXM_BLOCK(r4, r8, psp, exc_byte)                                                                   \
     {                                                                                                              \
-        r4, r8, SFU_CORTEXM_NOT_SAVED, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, exc_byte                             \
+        r4, r8, SFU_CORTEXM_NOT_SAVED, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, exc_byte, false                      \
     }
 /* In the control block, too, with EXC_RETURN as a word. */
 #define SFU_CORTEXM_COPIED(r4, r8, exc_return, psp)                                                                \
     {                                                                                                              \
-        r4, r8, exc_return, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, 0                                               \
+        r4, r8, exc_return, (psp) + 1, SFU_CORTEXM_NOT_SAVED, psp, 0, false                                        \
+    }
+
+/* ABOVE words, then xPSR, r0 to r12, LR and the PC. */
+#define SFU_CORTEXM_PC_LAST(flag, above, fpu)                                                                      \
+    {                                                                                                              \
+        (above) + 5, (above) + 9, flag, (above) + 16, fpu, 0, 0, true                                              \
     }
 
 /* The orders of some systems, by the names of their ports: static const struct sfu_cortexm_order order =
  * SFU_TASK_FREERTOS_CM33; docs/cortexm.md says which versions, and what the saved SP is called. FreeRTOS: MPU is a port
  * with configENABLE_MPU, and SAVED lies below pxTopOfStack; NTZ: without TrustZone. RT-Thread, NuttX: CM0 and CM3 are
  * builds without an FPU, CM4F is one with it, of each CPU. Zephyr: SAVED is &thread->callee_saved; MODE: how many bytes
- * arch.mode_exc_return lies above it. */
-#define SFU_TASK_FREERTOS_CM0          SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
-#define SFU_TASK_FREERTOS_11_1_CM0     SFU_CORTEXM_ORDER(1, 5, 0, 9, 9)
-#define SFU_TASK_FREERTOS_CM3          SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_FREERTOS_CM4F         SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
-#define SFU_TASK_FREERTOS_CM7          SFU_TASK_FREERTOS_CM4F
-#define SFU_TASK_FREERTOS_CM33_NTZ     SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
-#define SFU_TASK_FREERTOS_CM33         SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
-#define SFU_TASK_FREERTOS_CM0_MPU      SFU_CORTEXM_COPIED(0, 4, 18, 16)
-#define SFU_TASK_FREERTOS_CM3_MPU      SFU_CORTEXM_COPIED(1, 5, 9, 10)
-#define SFU_TASK_FREERTOS_CM4_MPU      SFU_TASK_FREERTOS_CM3_MPU
-#define SFU_TASK_FREERTOS_CM33_NTZ_MPU SFU_CORTEXM_COPIED(0, 4, 19, 16)
-#define SFU_TASK_FREERTOS_CM33_MPU     SFU_CORTEXM_COPIED(0, 4, 20, 17)
-#define SFU_TASK_RIOT_CM0              SFU_CORTEXM_ORDER(4, 0, 8, 9, 9)
-#define SFU_TASK_RIOT_CM3              SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
-#define SFU_TASK_RIOT_CM4F             SFU_TASK_RIOT_CM3
-#define SFU_TASK_THREADX_CM0           SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
-#define SFU_TASK_THREADX_CM3           SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
-#define SFU_TASK_THREADX_CM4           SFU_TASK_THREADX_CM3
-#define SFU_TASK_THREADX_CM33          SFU_TASK_THREADX_CM3
-#define SFU_TASK_RTTHREAD_CM0          SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_RTTHREAD_CM3          SFU_TASK_FREERTOS_CM0
-#define SFU_TASK_RTTHREAD_CM4F         SFU_CORTEXM_ORDER(1, 5, SFU_CORTEXM_FLAG(0), 9, 9)
-#define SFU_TASK_RTTHREAD_CM33         SFU_CORTEXM_ORDER(4, 8, 1, 12, 12)
-#define SFU_TASK_NUTTX_CM3             SFU_CORTEXM_ORDER(2, 6, 11, 12, 12)
-#define SFU_TASK_NUTTX_CM4F            SFU_CORTEXM_ORDER(2, 6, 11, 28, SFU_CORTEXM_NOT_SAVED)
-#define SFU_TASK_ZEPHYR                SFU_CORTEXM_BLOCK(0, 4, 8, 0)
-#define SFU_TASK_ZEPHYR_FPU(mode)      SFU_CORTEXM_BLOCK(0, 4, 8, mode)
+ * arch.mode_exc_return lies above it. SWITCH: with CONFIG_USE_SWITCH, and SAVED is thread->switch_handle; GUARD: 1 with
+ * CONFIG_BUILTIN_STACK_GUARD, else 0; FPU: a build with CONFIG_FPU. */
+#define SFU_TASK_FREERTOS_CM0             SFU_CORTEXM_ORDER(0, 4, SFU_CORTEXM_NOT_SAVED, 8, 8)
+#define SFU_TASK_FREERTOS_11_1_CM0        SFU_CORTEXM_ORDER(1, 5, 0, 9, 9)
+#define SFU_TASK_FREERTOS_CM3             SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_FREERTOS_CM4F            SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
+#define SFU_TASK_FREERTOS_CM7             SFU_TASK_FREERTOS_CM4F
+#define SFU_TASK_FREERTOS_CM33_NTZ        SFU_CORTEXM_ORDER(2, 6, 1, 10, 10)
+#define SFU_TASK_FREERTOS_CM33            SFU_CORTEXM_ORDER(3, 7, 2, 11, 11)
+#define SFU_TASK_FREERTOS_CM0_MPU         SFU_CORTEXM_COPIED(0, 4, 18, 16)
+#define SFU_TASK_FREERTOS_CM3_MPU         SFU_CORTEXM_COPIED(1, 5, 9, 10)
+#define SFU_TASK_FREERTOS_CM4_MPU         SFU_TASK_FREERTOS_CM3_MPU
+#define SFU_TASK_FREERTOS_CM33_NTZ_MPU    SFU_CORTEXM_COPIED(0, 4, 19, 16)
+#define SFU_TASK_FREERTOS_CM33_MPU        SFU_CORTEXM_COPIED(0, 4, 20, 17)
+#define SFU_TASK_RIOT_CM0                 SFU_CORTEXM_ORDER(4, 0, 8, 9, 9)
+#define SFU_TASK_RIOT_CM3                 SFU_CORTEXM_ORDER(0, 4, 8, 9, 9)
+#define SFU_TASK_RIOT_CM4F                SFU_TASK_RIOT_CM3
+#define SFU_TASK_THREADX_CM0              SFU_CORTEXM_ORDER(5, 1, 0, 9, 9)
+#define SFU_TASK_THREADX_CM3              SFU_CORTEXM_ORDER(1, 5, 0, 9, 1)
+#define SFU_TASK_THREADX_CM4              SFU_TASK_THREADX_CM3
+#define SFU_TASK_THREADX_CM33             SFU_TASK_THREADX_CM3
+#define SFU_TASK_RTTHREAD_CM0             SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM3             SFU_TASK_FREERTOS_CM0
+#define SFU_TASK_RTTHREAD_CM4F            SFU_CORTEXM_ORDER(1, 5, SFU_CORTEXM_FLAG(0), 9, 9)
+#define SFU_TASK_RTTHREAD_CM33            SFU_CORTEXM_ORDER(4, 8, 1, 12, 12)
+#define SFU_TASK_NUTTX_CM3                SFU_CORTEXM_ORDER(2, 6, 11, 12, 12)
+#define SFU_TASK_NUTTX_CM4F               SFU_CORTEXM_ORDER(2, 6, 11, 28, SFU_CORTEXM_NOT_SAVED)
+#define SFU_TASK_ZEPHYR                   SFU_CORTEXM_BLOCK(0, 4, 8, 0)
+#define SFU_TASK_ZEPHYR_FPU(mode)         SFU_CORTEXM_BLOCK(0, 4, 8, mode)
+#define SFU_TASK_ZEPHYR_SWITCH(guard)     SFU_CORTEXM_PC_LAST(SFU_CORTEXM_NOT_SAVED, guard, SFU_CORTEXM_NOT_SAVED)
+#define SFU_TASK_ZEPHYR_SWITCH_FPU(guard) SFU_CORTEXM_PC_LAST(SFU_CORTEXM_FLAG(0), 1 + (guard), 1)
 
 /* Prints the trace of a task that does not run and whose saved SP is SAVED, in a fault's handler or anywhere else.
  * Nothing is printed but a line if SAVED cannot be read, or does not lead to an exception frame of a task: the order is

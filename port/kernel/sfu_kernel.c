@@ -850,13 +850,35 @@ static void print_name(const struct sfu_panic *p, const char *name)
         p->put(p->ctx, *name++);
 }
 
+/* Sets *FRAME to the layout of what the context switch has saved of THREAD. Returns false if it cannot be read. */
+static bool find_layout(const struct sfu_kernel *k, const struct sfu_kernel_thread *thread,
+                        const struct sfu_kernel_frame **frame)
+{
+    sfu_addr word = 0;
+
+    *frame = &k->switched;
+    if (k->kind_mask == 0)
+        return true;
+    if (thread->saved != NULL)
+        word = saved_at(thread->saved, k->kind);
+    else if (!read_saved(k, thread->sp, k->kind, &word))
+        return false;
+    if ((word & k->kind_mask) == k->kind_other)
+        *frame = &k->other_switched;
+    return true;
+}
+
 /* Sets *TOP to where THREAD waits. Returns false if that cannot be read. */
 static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_thread *thread,
                           struct sfu_registers *top)
 {
+    const struct sfu_kernel_frame *frame;
+
+    if (!find_layout(k, thread, &frame))
+        return false;
     if (thread->saved != NULL)
-        named_frame(&k->switched, thread->saved, top);
-    else if (!read_frame(k, &k->switched, thread->sp, top))
+        named_frame(frame, thread->saved, top);
+    else if (!read_frame(k, frame, thread->sp, top))
         return false;
 #ifdef SFU_REG_RA
     /* Only a function that has not called another one needs the link register: here that is the first one of a thread

@@ -107,30 +107,72 @@ struct sfu_kernel_frame {
             sizeof(type)                                                                                           \
     }
 
-/* sfu_kernel.switched of some systems on RISC-V, of 64 and 32 bits; docs/kernel.md says which versions, and what .sp of
- * the threads is. FPU: bytes of each floating-point register that the build has. */
-#ifdef __riscv
+/* sfu_kernel.switched of some systems, for the CPU that this is compiled for; docs/kernel.md says which versions, and
+ * what .sp of the threads is. FPU, VECTOR: bytes of each floating-point or vector register that the build has. */
+#if defined(__riscv)
+#define SFU_TASK_AT(word) ((word) * (__riscv_xlen / 8))
+#elif defined(__aarch64__) || defined(__x86_64__)
+#define SFU_TASK_AT(word) ((word)*8)
+#endif
+#ifdef SFU_TASK_AT
 #define SFU_TASK_SAVED(pc, sp, fp, ra, words)                                                                      \
     {                                                                                                              \
-        SFU_TASK_AT(pc), sp, SFU_TASK_AT(fp), ra, (words) * (__riscv_xlen / 8)                                     \
+        SFU_TASK_AT(pc), sp, SFU_TASK_AT(fp), ra, SFU_TASK_AT(words)                                               \
     }
-#define SFU_TASK_AT(word) ((word) * (__riscv_xlen / 8))
+/* Two frames: OTHER, if word number WORD of what was saved has VALUE in the bits of MASK; else FRAME. These are members
+ * of struct sfu_kernel, to be written without ".switched =". */
+#define SFU_TASK_EITHER(frame, other, word, mask, value)                                                           \
+    .switched = frame, .other_switched = other, .kind = SFU_TASK_AT(word), .kind_mask = (mask),                    \
+    .kind_other = (value)
+#endif
+#ifdef __riscv
 /* __riscv_32e: a build for half of the registers */
 #ifdef __riscv_32e
 #define SFU_TASK_FREERTOS_RISCV      SFU_TASK_FREERTOS_RV32E
 #define SFU_TASK_FREERTOS_11_3_RISCV SFU_TASK_FREERTOS_11_3_RV32E
 #else
 #define SFU_TASK_FREERTOS_RISCV      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 31)
-#define SFU_TASK_FREERTOS_11_3_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 6, SFU_TASK_AT(2), 31)
+#define SFU_TASK_FREERTOS_11_3_RISCV SFU_TASK_FREERTOS_11_3_ABOVE(0)
 #endif
 #define SFU_TASK_FREERTOS_RV32E      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 5, SFU_TASK_AT(1), 15)
 #define SFU_TASK_FREERTOS_11_3_RV32E SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 6, SFU_TASK_AT(2), 15)
-#define SFU_TASK_RIOT_RISCV          SFU_TASK_SAVED(28, SFU_KERNEL_NOT_SAVED, 0, SFU_TASK_AT(12), 32)
-#define SFU_TASK_RTTHREAD_RISCV      SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32)
+/* mstatus says whether the registers of the FPU, or the vectors, lie between it and x1. */
+#define SFU_TASK_FREERTOS_11_3_RISCV_FPU(fpu)    SFU_TASK_FREERTOS_11_3_DIRTY(0x6000, 33 * (fpu))
+#define SFU_TASK_FREERTOS_11_3_RISCV_VPU(vector) SFU_TASK_FREERTOS_11_3_DIRTY(0x600, SFU_TASK_AT(4) + 32 * (vector))
+#define SFU_TASK_FREERTOS_11_3_DIRTY(bits, bytes)                                                                  \
+    SFU_TASK_EITHER(SFU_TASK_FREERTOS_11_3_ABOVE(0), SFU_TASK_FREERTOS_11_3_ABOVE(bytes), 1, bits, bits)
+#define SFU_TASK_FREERTOS_11_3_ABOVE(bytes)                                                                        \
+    {                                                                                                              \
+        0, SFU_KERNEL_NOT_SAVED, SFU_TASK_AT(6) + (bytes), SFU_TASK_AT(2) + (bytes), SFU_TASK_AT(31) + (bytes)     \
+    }
+#define SFU_TASK_RIOT_RISCV     SFU_TASK_SAVED(28, SFU_KERNEL_NOT_SAVED, 0, SFU_TASK_AT(12), 32)
+#define SFU_TASK_RTTHREAD_RISCV SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32)
 #define SFU_TASK_RTTHREAD_RISCV_FPU(fpu)                                                                           \
     SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 8, SFU_TASK_AT(1), 32 + 32 * (fpu) / (__riscv_xlen / 8))
+/* It has called the scheduler; or an interrupt has stopped it. */
+#define SFU_TASK_THREADX_RISCV     SFU_TASK_THREADX_RISCV_BOTH(16, 32)
+#define SFU_TASK_THREADX_RISCV_FPU SFU_TASK_THREADX_RISCV_BOTH(29, 65)
+#define SFU_TASK_THREADX_RISCV_BOTH(called, stopped)                                                               \
+    SFU_TASK_EITHER(SFU_TASK_SAVED(30, SFU_KERNEL_NOT_SAVED, 12, SFU_TASK_AT(28), stopped),                        \
+                    SFU_TASK_SAVED(13, SFU_KERNEL_NOT_SAVED, 12, SFU_KERNEL_NOT_SAVED, called), 0, ~(sfu_addr)0,   \
+                    0)
 #define SFU_TASK_NUTTX_RISCV  SFU_TASK_SAVED(0, SFU_TASK_AT(2), 8, SFU_TASK_AT(1), 33)
 #define SFU_TASK_ZEPHYR_RISCV SFU_TASK_SAVED(1, 0, 2, SFU_KERNEL_NOT_SAVED, 14)
+#elif defined(__aarch64__)
+/* The first word says whether the registers of the FPU, so many words, lie behind the second one. */
+#define SFU_TASK_FREERTOS_AARCH64          SFU_TASK_FREERTOS_AARCH64_BOTH(64)
+#define SFU_TASK_FREERTOS_11_2_AARCH64_SRE SFU_TASK_FREERTOS_AARCH64_BOTH(66)
+#define SFU_TASK_FREERTOS_AARCH64_BOTH(more)                                                                       \
+    SFU_TASK_EITHER(                                                                                               \
+        SFU_TASK_SAVED(2 + (more), SFU_KERNEL_NOT_SAVED, 7 + (more), SFU_TASK_AT(4 + (more)), 36 + (more)),        \
+        SFU_TASK_SAVED(2, SFU_KERNEL_NOT_SAVED, 7, SFU_TASK_AT(4), 36), 0, ~(sfu_addr)0, 0)
+#define SFU_TASK_THREADX_AARCH64                                                                                   \
+    SFU_TASK_EITHER(SFU_TASK_SAVED(1, SFU_KERNEL_NOT_SAVED, 3, SFU_TASK_AT(33), 34),                               \
+                    SFU_TASK_SAVED(13, SFU_KERNEL_NOT_SAVED, 12, SFU_KERNEL_NOT_SAVED, 14), 1, ~(sfu_addr)0, 0)
+#define SFU_TASK_NUTTX_AARCH64  SFU_TASK_SAVED(32, SFU_TASK_AT(31), 29, SFU_TASK_AT(30), 38)
+#define SFU_TASK_ZEPHYR_AARCH64 SFU_TASK_SAVED(13, SFU_TASK_AT(12), 10, SFU_KERNEL_NOT_SAVED, 14)
+#elif defined(__x86_64__)
+#define SFU_TASK_ZEPHYR_X86_64 SFU_TASK_SAVED(7, 0, 2, SFU_KERNEL_NOT_SAVED, 9)
 #endif
 
 /* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */
@@ -279,6 +321,11 @@ struct sfu_kernel {
     /* The frame that the context switch saves at a thread's sp, or in its structure. pc is where the return address of
      * the context switch lies. */
     struct sfu_kernel_frame switched;
+    /* A second layout, if the context switch saves more of some threads than of others. It is used where (word at the
+     * frame's start + kind) & kind_mask == kind_other. kind_mask 0: there is none. */
+    struct sfu_kernel_frame other_switched;
+    int16_t kind;
+    sfu_addr kind_mask, kind_other;
 
     struct sfu_kernel_frame trap; /* the trap frame that exception entries save */
     /* A second layout, if interrupts save fewer registers than faults do: its size is set then. It is used where a

@@ -727,7 +727,8 @@ static void lazy_start(void)
 /* What the context switch of each saves, from the word next to the exception frame down, as its source says: s: s16 to
  * s31 if the task has used the FPU; S: those, or room for them; l, h, a: r4 to r7, r8 to r11, all of them; e:
  * EXC_RETURN; g: 1 if the task has used the FPU, else 0; o: another register, such as PSPLIM or CONTROL. b: from the
- * end of a control block down; p: PSP; f: a copy of the exception frame. */
+ * end of a control block down; p: PSP; f: a copy of the exception frame. z: all registers in place of the exception
+ * frame; Z: the same in a build with an FPU, and PSPLIM. */
 static const struct {
     const char *name;
     struct sfu_cortexm_order order;
@@ -753,6 +754,8 @@ static const struct {
     {"nuttx-m4f", SFU_TASK_NUTTX_CM4F, "Seoaoo"},
     {"zephyr", SFU_TASK_ZEPHYR, NULL},
     {"zephyr-fpu", SFU_TASK_ZEPHYR_FPU(9 * 4 + 8 + 1), NULL},
+    {"zephyr-switch", SFU_TASK_ZEPHYR_SWITCH(0), "z"},
+    {"zephyr-switch-fpu", SFU_TASK_ZEPHYR_SWITCH_FPU(1), "Z"},
 };
 
 /* Saves WORDS words of FROM, the last one highest, below *TO. */
@@ -793,6 +796,34 @@ static uint32_t *save_on_stack(const char *saves, const struct sfu_cortexm_entry
     return to;
 }
 
+/* From where the CPU has pushed an exception frame down: the PC, LR, r12 to r0, xPSR; PSPLIM; FPSCR, s31 to s0, if the
+ * task has used the FPU, and whether it has. */
+static uint32_t *save_all(const struct sfu_cortexm_entry *entry, const uint32_t *psp, bool fpu_and_limit)
+{
+    static const uint32_t floats[33] = {0xf0, 0xf1}, limit = 0x5ec;
+    const uint32_t has_fpu = (entry->exc_return & 0x10) == 0;
+    uint32_t hardware[8], *to = (uint32_t *)(uintptr_t)psp + 8 + (has_fpu ? 18 : 0) + (psp[7] >> 9 & 1);
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        hardware[i] = psp[i];
+    hardware[6] |= 1;
+    save(&to, hardware + 6, 1);
+    save(&to, hardware + 5, 1);
+    save(&to, hardware + 4, 1);
+    save(&to, entry->r4_to_r11, 8);
+    save(&to, hardware, 4);
+    save(&to, hardware + 7, 1);
+    if (fpu_and_limit) {
+        save(&to, &limit, 1);
+        if (has_fpu)
+            save(&to, floats, 33);
+        save(&to, &has_fpu, 1);
+    }
+    to[-1] = 0;
+    return to;
+}
+
 /* A control block in whose middle r4 to r11, PSP and, some words above, the low byte of EXC_RETURN are saved. */
 static struct {
     uint32_t others[3], r4_to_r11[8], psp, more[2];
@@ -811,6 +842,13 @@ static uint32_t *save_in_block(const struct sfu_cortexm_entry *entry, uint32_t *
     return block.r4_to_r11;
 }
 
+static uint32_t *save_as(const char *saves, const struct sfu_cortexm_entry *entry, uint32_t *psp)
+{
+    if (saves == NULL)
+        return save_in_block(entry, psp);
+    return *saves == 'z' || *saves == 'Z' ? save_all(entry, psp, *saves == 'Z') : save_on_stack(saves, entry, psp);
+}
+
 static void print_waiting(const struct sfu_cortexm_entry *entry)
 {
     uint32_t *psp, *saved, i;
@@ -819,12 +857,38 @@ static void print_waiting(const struct sfu_cortexm_entry *entry)
     for (i = 0; i < sizeof systems / sizeof systems[0]; i++) {
         if (!equal(what, systems[i].name))
             continue;
-        saved = systems[i].saves != NULL ? save_on_stack(systems[i].saves, entry, psp) : save_in_block(entry, psp);
+        saved = save_as(systems[i].saves, entry, psp);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, saved);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, saved - 1);
         sfu_cortexm_print_task(&cortexm, &systems[i].order, (void *)(uintptr_t)NOTHING_THERE);
     }
     end();
+}
+
+/* A task that has called the scheduler saves the same itself; but it has saved what a called function must keep before
+ * that, and leaves out r4 to r11. */
+void switch_away(void (*print)(void *saved));
+__asm__(
+    ".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl switch_away\n\t.type switch_away, %function\n\t"
+    ".thumb_func\nswitch_away:\n\t.cfi_startproc\n\tpush {r4-r7, lr}\n\t.cfi_def_cfa_offset 20\n\t"
+    ".cfi_offset lr, -4\n\t.cfi_offset r7, -8\n\tadr r1, 1f\n\tadds r1, #1\n\tmov r2, r12\n\tmov r3, lr\n\t"
+    "push {r1}\n\tpush {r3}\n\tpush {r2}\n\tsub sp, #48\n\tmovs r2, #1\n\tlsls r2, r2, #24\n\tpush {r2}\n\t"
+    "mov r1, r0\n\tmov r0, sp\n\tblx r1\n\tpop {pc}\n\t.balign 4\n1:\tnop\n\tpop {r4-r7, pc}\n\t.cfi_endproc\n\t"
+    ".size switch_away, . - switch_away");
+
+static void print_switched(void *saved)
+{
+    static const struct sfu_cortexm_order order = SFU_TASK_ZEPHYR_SWITCH(0);
+
+    sfu_cortexm_print_task(&cortexm, &order, saved);
+    end();
+}
+
+NOINLINE void call_scheduler(void);
+void call_scheduler(void)
+{
+    switch_away(print_switched);
+    BARRIER();
 }
 
 static void (*on_pend)(const struct sfu_cortexm_entry *entry);
@@ -947,6 +1011,8 @@ void choose(const char *line)
     else if (is_where(line, "waits") || is_where(line, "waits-r9")) {
         on_pend = print_waiting;
         run_task(is_where(line, "waits") ? waits_r5 : waits_r9);
+    } else if (is_where(line, "switched")) {
+        run_task(call_scheduler);
     } else if (is_where(line, "returns")) {
         in_task = fail;
         enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);

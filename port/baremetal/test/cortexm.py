@@ -67,8 +67,10 @@ def nested(board):
 # Orders of what context switches save; those that do not save EXC_RETURN, or are not for an FPU.
 SYSTEMS = ("cm3", "cm0-11.1", "cm0-mpu", "cm4f", "cm33", "cm33-secure", "cm4-mpu", "cm33-mpu",
            "cm33-secure-mpu", "riot-m0", "riot", "threadx-m0", "threadx", "rtthread", "rtthread-m4f",
-           "rtthread-m33", "nuttx", "nuttx-m4f", "zephyr", "zephyr-fpu", "+zephyr", "+zephyr-fpu")
-NO_FPU = ("cm3", "cm0-11.1", "cm0-mpu", "riot-m0", "threadx-m0", "rtthread", "nuttx", "zephyr", "+zephyr")
+           "rtthread-m33", "nuttx", "nuttx-m4f", "zephyr", "zephyr-fpu", "zephyr-switch",
+           "zephyr-switch-fpu", "+zephyr", "+zephyr-fpu")
+NO_FPU = ("cm3", "cm0-11.1", "cm0-mpu", "riot-m0", "threadx-m0", "rtthread", "nuttx", "zephyr", "zephyr-switch",
+          "+zephyr")
 # A line of objdump that calls: its address, its bytes.
 CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
 
@@ -360,6 +362,13 @@ def check_waits(board, image, where, system):
         re.fullmatch(r"SP 0x\w{8} does not lead to what a task has saved", line) for line in lines), str(lines))
 
 
+def check_switched(board, image):
+    """A task that has called Zephyr's scheduler, with CONFIG_USE_SWITCH."""
+    lines, status = boot(board, image.path, "switched x")
+    check_trace(image, ["switch_away", "call_scheduler", *TASK], lines)
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
 def tests(prefix, directory):
     board = re.sub(r"-(clang|lto|unsaid|O0|O2)$", "", os.path.basename(directory))
     image = Image(prefix, directory)
@@ -407,6 +416,7 @@ def tests(prefix, directory):
     if board in FPU:
         cases["late-lazy"] = lambda: check_lazy(board, image)
 
+    cases["switched"] = lambda: check_switched(board, image)
     for system in SYSTEMS:
         for where in ("waits", "waits-r9", *(["waits-fpu"] if board in FPU and system not in NO_FPU else [])):
             cases[f"{where}-{system}"] = lambda where=where, system=system: check_waits(board, image, where, system)

@@ -491,61 +491,164 @@ step static void scenario_new(void)
 
 /* ---- tasks as operating systems leave them ---- */
 
-#ifdef __riscv
-#define REST_OF_S 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
-#define FROM_4    4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, REST_OF_S, 28, 29, 30, 31
-enum { PC = 0, OTHER = -1, MOST = 33, FPU_BYTES = 8 };
+#if defined(__riscv) || defined(__aarch64__)
+enum { PC = -1, OTHER = -2, DIRTY = -3, NOTHING = -4, MOST = 38 };
+/* DIRTY: mstatus of a task that has used the FPU and vectors. */
+enum { OTHERS = 0x5ec, DIRTIES = 0x7fec };
 
 /* What the context switch of each saves on the task's stack, word by word from the saved SP up, as its source says: the
- * number of a register, PC, or OTHER. */
-static const struct {
+ * number of a register, PC, OTHER, DIRTY, or NOTHING: 0. */
+static const struct system {
     const char *name;
-    struct sfu_kernel_frame switched;
-    unsigned words, above; /* bytes above these words */
+    struct sfu_kernel described;
+    unsigned words, above; /* how many words; and how many lie above these */
     int8_t saves[MOST];
+    unsigned gap_at, gap; /* the word that others lie in front of, and how many */
 } systems[] = {
-    {"task-freertos", SFU_TASK_FREERTOS_RISCV, 31, 0, {PC, 1,  5,  6,  7,         8,  9,  10, 11, 12,    13,
-                                                       14, 15, 16, 17, REST_OF_S, 28, 29, 30, 31, OTHER, OTHER}},
-    {"task-freertos-11.3", SFU_TASK_FREERTOS_11_3_RISCV, 31, 0, {PC,        OTHER, 1,  5,  6,  7,    8,  9,
-                                                                 10,        11,    12, 13, 14, 15,   16, 17,
-                                                                 REST_OF_S, 28,    29, 30, 31, OTHER}},
+#if defined(__riscv)
+#define S_2_TO_11 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+#define FROM_4    4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, S_2_TO_11, 28, 29, 30, 31
+#define FROM_5    5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, S_2_TO_11, 28, 29, 30, 31
+#define FALLING   27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 9, 8
+    {"task-freertos", {.switched = SFU_TASK_FREERTOS_RISCV}, 31, 0, {PC, 1, FROM_5, OTHER, OTHER}, 0, 0},
+    {"task-freertos-11.3", {.switched = SFU_TASK_FREERTOS_11_3_RISCV}, 31, 0, {PC, OTHER, 1, FROM_5, OTHER}, 0, 0},
+    {"task-freertos-11.3-fpu-unused",
+     {SFU_TASK_FREERTOS_11_3_RISCV_FPU(8)},
+     31,
+     0,
+     {PC, OTHER, 1, FROM_5, OTHER},
+     0,
+     0},
+    {"task-freertos-11.3-fpu",
+     {SFU_TASK_FREERTOS_11_3_RISCV_FPU(8)},
+     31,
+     0,
+     {PC, DIRTY, 1, FROM_5, OTHER},
+     2,
+     33 * 8 / REGISTER},
+    {"task-freertos-11.3-vpu-unused",
+     {SFU_TASK_FREERTOS_11_3_RISCV_VPU(16)},
+     31,
+     0,
+     {PC, OTHER, 1, FROM_5, OTHER},
+     0,
+     0},
+    {"task-freertos-11.3-vpu",
+     {SFU_TASK_FREERTOS_11_3_RISCV_VPU(16)},
+     31,
+     0,
+     {PC, DIRTY, 1, FROM_5, OTHER},
+     2,
+     4 + 32 * 16 / REGISTER},
     {"task-freertos-e",
-     SFU_TASK_FREERTOS_RV32E,
+     {.switched = SFU_TASK_FREERTOS_RV32E},
      15,
      0,
-     {PC, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER, OTHER}},
+     {PC, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER, OTHER},
+     0,
+     0},
     {"task-freertos-11.3-e",
-     SFU_TASK_FREERTOS_11_3_RV32E,
+     {.switched = SFU_TASK_FREERTOS_11_3_RV32E},
      15,
      0,
-     {PC, OTHER, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER}},
-    {"task-riot", SFU_TASK_RIOT_RISCV, 32, 0, {8,  9,  REST_OF_S, 1,  5,  6,  7,  28, 29,    30,    31,   10,
-                                               11, 12, 13,        14, 15, 16, 17, PC, OTHER, OTHER, OTHER}},
-    {"task-rtthread", SFU_TASK_RTTHREAD_RISCV, 32, 0, {PC, 1, OTHER, OTHER, FROM_4}},
-    {"task-rtthread-fpu",
-     SFU_TASK_RTTHREAD_RISCV_FPU(FPU_BYTES),
+     {PC, OTHER, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, OTHER},
+     0,
+     0},
+    {"task-riot",
+     {.switched = SFU_TASK_RIOT_RISCV},
      32,
-     32 * FPU_BYTES,
-     {PC, 1, OTHER, OTHER, FROM_4}},
-    {"task-nuttx", SFU_TASK_NUTTX_RISCV, 33, 0, {PC, 1, 2, 3, FROM_4, OTHER}},
+     0,
+     {8, 9, S_2_TO_11, 1, 5, 6, 7, 28, 29, 30, 31, 10, 11, 12, 13, 14, 15, 16, 17, PC, OTHER, OTHER, OTHER},
+     0,
+     0},
+    {"task-rtthread", {.switched = SFU_TASK_RTTHREAD_RISCV}, 32, 0, {PC, 1, OTHER, OTHER, FROM_4}, 0, 0},
+    {"task-rtthread-fpu",
+     {.switched = SFU_TASK_RTTHREAD_RISCV_FPU(8)},
+     32,
+     32 * 8 / REGISTER,
+     {PC, 1, OTHER, OTHER, FROM_4},
+     0,
+     0},
+    {"task-nuttx", {.switched = SFU_TASK_NUTTX_RISCV}, 33, 0, {PC, 1, 2, 3, FROM_4, OTHER}, 0, 0},
+    {"task-threadx-stopped",
+     {SFU_TASK_THREADX_RISCV},
+     32,
+     0,
+     {OTHER, FALLING, 31, 30, 29, 28, 7, 6, 5, 17, 16, 15, 14, 13, 12, 11, 10, 1, OTHER, PC, OTHER},
+     0,
+     0},
+    {"task-threadx-stopped-fpu",
+     {SFU_TASK_THREADX_RISCV_FPU},
+     32,
+     33,
+     {OTHER, FALLING, 31, 30, 29, 28, 7, 6, 5, 17, 16, 15, 14, 13, 12, 11, 10, 1, OTHER, PC, OTHER},
+     0,
+     0},
+#elif defined(__aarch64__)
+#define PAIRS_FALLING                                                                                              \
+    26, 27, 24, 25, 22, 23, 20, 21, 18, 19, 16, 17, 14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1
+    {"task-freertos",
+     {SFU_TASK_FREERTOS_AARCH64},
+     36,
+     0,
+     {NOTHING, OTHER, PC, OTHER, 30, OTHER, 28, 29, PAIRS_FALLING},
+     0,
+     0},
+    {"task-freertos-fpu",
+     {SFU_TASK_FREERTOS_AARCH64},
+     36,
+     0,
+     {OTHER, OTHER, PC, OTHER, 30, OTHER, 28, 29, PAIRS_FALLING},
+     2,
+     64},
+    {"task-freertos-11.2-sre",
+     {SFU_TASK_FREERTOS_11_2_AARCH64_SRE},
+     36,
+     0,
+     {OTHER, OTHER, PC, OTHER, 30, OTHER, 28, 29, PAIRS_FALLING},
+     2,
+     66},
+    {"task-threadx-stopped", {SFU_TASK_THREADX_AARCH64}, 34, 0, {OTHER, PC, 28, 29, PAIRS_FALLING, 29, 30}, 0, 0},
+    {"task-nuttx",
+     {.switched = SFU_TASK_NUTTX_AARCH64},
+     38,
+     0,
+     {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,    15,    16,    17,    18,
+      19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, PC, OTHER, OTHER, OTHER, OTHER, OTHER},
+     0,
+     0},
+#endif
 };
-static unsigned chosen_system;
+static const struct system *chosen_system;
+
+static uintptr_t saved_word(const struct trap *trap, int what)
+{
+    if (what >= 0)
+        return (uintptr_t)trap->r[what];
+    return what == PC ? (uintptr_t)trap->pc : what == OTHER ? OTHERS : what == DIRTY ? DIRTIES : 0;
+}
+
+static void describe_system(const struct sfu_kernel *described)
+{
+    sfu.switched = described->switched;
+    sfu.other_switched = described->other_switched;
+    sfu.kind = described->kind;
+    sfu.kind_mask = described->kind_mask;
+    sfu.kind_other = described->kind_other;
+}
 
 /* Saves what the timer has interrupted, and prints it as a task that waits. */
 static void tick_switches(void)
 {
     const struct trap *trap = ticked;
-    uintptr_t *saved =
-        (uintptr_t *)((uintptr_t)trap->r[2] - systems[chosen_system].above) - systems[chosen_system].words;
+    const struct system *s = chosen_system;
+    uintptr_t *const start = (uintptr_t *)(uintptr_t)trap->r[SFU_REG_SP] - s->above - s->gap - s->words;
     unsigned i;
 
-    for (i = 0; i < systems[chosen_system].words; i++) {
-        const int what = systems[chosen_system].saves[i];
-
-        saved[i] = what == OTHER ? 0x5ec : what == PC ? (uintptr_t)trap->pc : (uintptr_t)trap->r[what];
-    }
-    second.thread.sp = (uintptr_t)saved;
-    sfu.switched = systems[chosen_system].switched;
+    for (i = 0; i < s->words; i++)
+        start[i + (i >= s->gap_at ? s->gap : 0)] = saved_word(trap, s->saves[i]);
+    second.thread.sp = (uintptr_t)start;
+    describe_system(&s->described);
     tasks = &first;
     first.next = &second;
     (void)sfu_kernel_print_threads(&sfu);
@@ -558,7 +661,7 @@ static void task_spins(void)
     machine_exit(true);
 }
 
-static void scenario_system(unsigned system)
+static void scenario_system(const struct system *system)
 {
     chosen_system = system;
     on_timer = tick_switches;
@@ -566,47 +669,9 @@ static void scenario_system(unsigned system)
     second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task_spins);
     thread_switch(&first.thread.sp, second.thread.sp);
 }
+#endif
 
-/* ThreadX has one frame for a thread that has called its scheduler, and another one for a thread that an interrupt has
- * stopped. */
-enum { CALLED_WORDS = 16, STOPPED_WORDS = 32 };
-
-static struct {
-    uintptr_t pc, sp, fp, ra;
-} threadx_registers;
-
-static bool next_threadx(void *ctx, struct sfu_kernel_thread *thread)
-{
-    const uintptr_t *saved = (const uintptr_t *)(uintptr_t)second.thread.sp;
-
-    (void)ctx;
-    if (thread->cursor != NULL)
-        return false;
-    thread->cursor = &second;
-    thread->number = 1;
-    thread->stack_low = guarded;
-    thread->stack_high = guarded_top;
-    threadx_registers.fp = saved[12];
-    if (saved[0] == 0) {
-        threadx_registers.pc = threadx_registers.ra = saved[13];
-        threadx_registers.sp = (uintptr_t)(saved + CALLED_WORDS);
-    } else {
-        threadx_registers.pc = saved[30];
-        threadx_registers.ra = saved[28];
-        threadx_registers.sp = (uintptr_t)(saved + STOPPED_WORDS);
-    }
-    thread->saved = &threadx_registers;
-    return true;
-}
-
-static void print_threadx(void)
-{
-    sfu.switched = (struct sfu_kernel_frame){SFU_TASK_AT(0), SFU_TASK_AT(1), SFU_TASK_AT(2), SFU_TASK_AT(3), 0};
-    sfu.next_thread = next_threadx;
-    (void)sfu_kernel_print_threads(&sfu);
-    machine_exit(false);
-}
-
+#ifdef SFU_TASK_AT
 /* Leaves the task's stack for good. */
 static void leave_task(void)
 {
@@ -614,38 +679,20 @@ static void leave_task(void)
 
     thread_switch(&sp, first.thread.sp);
 }
+#endif
 
-static void leave_threadx(uintptr_t *saved)
-{
-    second.thread.sp = (uintptr_t)saved;
-    leave_task();
-}
-
-/* From the saved SP up: the kind, s11 to s0, x31 to x28, x7 to x5, a7 to a0, ra, a word, the PC, a word. */
-static void tick_stops(void)
-{
-    static const int8_t order[STOPPED_WORDS] = {OTHER, 27, 26, 25, 24, 23, 22, 21,    20, 19,   18,
-                                                9,     8,  31, 30, 29, 28, 7,  6,     5,  17,   16,
-                                                15,    14, 13, 12, 11, 10, 1,  OTHER, PC, OTHER};
-    const struct trap *trap = ticked;
-    uintptr_t *saved = (uintptr_t *)(uintptr_t)trap->r[2] - STOPPED_WORDS;
-    unsigned i;
-
-    for (i = 0; i < STOPPED_WORDS; i++)
-        saved[i] = order[i] == OTHER ? 1 : order[i] == PC ? (uintptr_t)trap->pc : (uintptr_t)trap->r[order[i]];
-    second.thread.sp = (uintptr_t)saved;
-    print_threadx();
-}
-
-static void scenario_threadx_stopped(void)
-{
-    on_timer = tick_stops;
-    machine_start_timer();
-    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task_spins);
-    thread_switch(&first.thread.sp, second.thread.sp);
-}
-
-/* From the saved SP up: 0, s11 to s0, the return address, mstatus, a word. */
+#if defined(__riscv) || defined(__aarch64__)
+/* ThreadX saves fewer registers of a thread that has called its scheduler: threadx_return does so, and calls NEXT with
+ * the saved SP. */
+#if defined(__aarch64__)
+#define THREADX_CALLED SFU_TASK_THREADX_AARCH64
+/* From the saved SP up: DAIF, 0, pairs from x27 and x28 down to x19 and x20, x29 and x30. */
+#define THREADX_SAVES                                                                                              \
+    "stp x29, x30, [sp, -16]!\n\tstp x19, x20, [sp, -16]!\n\tstp x21, x22, [sp, -16]!\n\t"                         \
+    "stp x23, x24, [sp, -16]!\n\tstp x25, x26, [sp, -16]!\n\tstp x27, x28, [sp, -16]!\n\t"                         \
+    "mrs x2, daif\n\tstp x2, xzr, [sp, -16]!\n\tmov x1, x0\n\tmov x0, sp\n\tbr x1"
+#else
+#define THREADX_CALLED SFU_TASK_THREADX_RISCV
 #if __riscv_xlen == 64
 #define DROP_16             "addi sp, sp, -128\n\t"
 #define STORE_ON(reg, word) "sd " #reg ", 8 * " #word "(sp)\n\t"
@@ -653,13 +700,21 @@ static void scenario_threadx_stopped(void)
 #define DROP_16             "addi sp, sp, -64\n\t"
 #define STORE_ON(reg, word) "sw " #reg ", 4 * " #word "(sp)\n\t"
 #endif
+/* From the saved SP up: 0, s11 to s0, the return address, mstatus, a word. */
+#define THREADX_SAVES                                                                                              \
+    DROP_16 STORE_ON(zero, 0) STORE_ON(s11, 1) STORE_ON(s10, 2) STORE_ON(s9, 3) STORE_ON(s8, 4) STORE_ON(s7, 5)    \
+        STORE_ON(s6, 6) STORE_ON(s5, 7) STORE_ON(s4, 8) STORE_ON(s3, 9) STORE_ON(s2, 10) STORE_ON(s1, 11)          \
+            STORE_ON(s0, 12) STORE_ON(ra, 13) STORE_ON(t0, 14) "mv t1, a0\n\tmv a0, sp\n\tjr t1"
+#endif
 void threadx_return(void (*next)(uintptr_t *saved));
-__asm__(
-    ".text\n\t.balign 4\n\t.globl threadx_return\n\t.type threadx_return, @function\nthreadx_return:\n\t" DROP_16
-        STORE_ON(zero, 0) STORE_ON(s11, 1) STORE_ON(s10, 2) STORE_ON(s9, 3) STORE_ON(s8, 4) STORE_ON(s7, 5)
-            STORE_ON(s6, 6) STORE_ON(s5, 7) STORE_ON(s4, 8) STORE_ON(s3, 9) STORE_ON(s2, 10) STORE_ON(s1, 11)
-                STORE_ON(s0, 12) STORE_ON(ra, 13)
-                    STORE_ON(t0, 14) "mv t1, a0\n\tmv a0, sp\n\tjr t1\n\t.size threadx_return, . - threadx_return");
+__asm__(".text\n\t.balign 4\n\t.globl threadx_return\n\t.type threadx_return, "
+        "%function\nthreadx_return:\n\t" THREADX_SAVES "\n\t.size threadx_return, . - threadx_return");
+
+static void leave_threadx(uintptr_t *saved)
+{
+    second.thread.sp = (uintptr_t)saved;
+    leave_task();
+}
 
 step static void threadx_waits(void)
 {
@@ -675,34 +730,69 @@ static void threadx_task(void)
 
 static void scenario_threadx(void)
 {
+    static const struct sfu_kernel threadx = {THREADX_CALLED};
+
     second.thread.sp = machine_new_thread((uintptr_t)guarded_top, threadx_task);
     thread_switch(&first.thread.sp, second.thread.sp);
-    print_threadx();
+    describe_system(&threadx);
+    tasks = &first;
+    first.next = &second;
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
 }
+#endif
 
-/* Zephyr saves SP, the return address and s0 to s11 in the thread's structure. */
-static struct zephyr_thread {
-    uint8_t base[24], *low;
-    struct {
-        uintptr_t sp, ra, s[12];
-    } callee_saved;
-} zephyr_thread;
+#ifdef SFU_TASK_AT
+/* Zephyr saves what a called function must keep in the thread's structure: zephyr_switch does so at SAVED, and goes on
+ * in NEXT. On x86_64 it pops its return address, and saves the PC in the same place where an interrupt has stopped the
+ * thread. */
+#if defined(__x86_64__)
+#define ZEPHYR_TASK SFU_TASK_ZEPHYR_X86_64
+enum { ZEPHYR_WORDS = 9 };
+#define ZEPHYR_SAVES                                                                                               \
+    "mov %rbx, 8(%rdi)\n\tmov %rbp, 16(%rdi)\n\tmov %r12, 24(%rdi)\n\tmov %r13, 32(%rdi)\n\tmov %r14, "            \
+    "40(%rdi)\n\t"                                                                                                 \
+    "mov %r15, 48(%rdi)\n\tpop %rax\n\tmov %rax, 56(%rdi)\n\tmov %rsp, (%rdi)\n\tpush %rax\n\tjmp *%rsi"
+#elif defined(__aarch64__)
+#define ZEPHYR_TASK SFU_TASK_ZEPHYR_AARCH64
+enum { ZEPHYR_WORDS = 14 };
+/* x19 to x29, SP of EL0, SP, x30 */
+#define ZEPHYR_SAVES                                                                                               \
+    "stp x19, x20, [x0]\n\tstp x21, x22, [x0, 16]\n\tstp x23, x24, [x0, 32]\n\tstp x25, x26, [x0, 48]\n\t"         \
+    "stp x27, x28, [x0, 64]\n\tstp x29, xzr, [x0, 80]\n\tmov x2, sp\n\tstp x2, x30, [x0, 96]\n\tbr x1"
+#else
+#define ZEPHYR_TASK SFU_TASK_ZEPHYR_RISCV
+enum { ZEPHYR_WORDS = 14 };
 #if __riscv_xlen == 64
 #define STORE_AT(reg, word) "sd " #reg ", 8 * " #word "(a0)\n\t"
 #else
 #define STORE_AT(reg, word) "sw " #reg ", 4 * " #word "(a0)\n\t"
 #endif
+/* SP, ra, s0 to s11 */
+#define ZEPHYR_SAVES                                                                                               \
+    STORE_AT(sp, 0)                                                                                                \
+    STORE_AT(ra, 1)                                                                                                \
+    STORE_AT(s0, 2)                                                                                                \
+    STORE_AT(s1, 3)                                                                                                \
+    STORE_AT(s2, 4)                                                                                                \
+    STORE_AT(s3, 5)                                                                                                \
+    STORE_AT(s4, 6)                                                                                                \
+    STORE_AT(s5, 7)                                                                                                \
+    STORE_AT(s6, 8) STORE_AT(s7, 9) STORE_AT(s8, 10) STORE_AT(s9, 11) STORE_AT(s10, 12) STORE_AT(s11, 13) "jr a1"
+#endif
+static struct zephyr_thread {
+    uint8_t base[24], *low;
+    uintptr_t callee_saved[ZEPHYR_WORDS];
+} zephyr_thread;
 
-/* Saves what a called function must keep at SAVED, and goes on in NEXT. */
 void zephyr_switch(void *saved, void (*next)(void));
-__asm__(".text\n\t.balign 4\n\t.globl zephyr_switch\n\t.type zephyr_switch, @function\nzephyr_switch:\n\t" STORE_AT(
-    sp, 0) STORE_AT(ra, 1) STORE_AT(s0, 2) STORE_AT(s1, 3) STORE_AT(s2, 4) STORE_AT(s3, 5) STORE_AT(s4, 6)
-            STORE_AT(s5, 7) STORE_AT(s6, 8) STORE_AT(s7, 9) STORE_AT(s8, 10) STORE_AT(s9, 11) STORE_AT(s10, 12)
-                STORE_AT(s11, 13) "jr a1\n\t.size zephyr_switch, . - zephyr_switch");
+__asm__(
+    ".text\n\t.balign 4\n\t.globl zephyr_switch\n\t.type zephyr_switch, %function\nzephyr_switch:\n\t" ZEPHYR_SAVES
+    "\n\t.size zephyr_switch, . - zephyr_switch");
 
 step static void zephyr_waits(void)
 {
-    zephyr_switch(&zephyr_thread.callee_saved, leave_task);
+    zephyr_switch(zephyr_thread.callee_saved, leave_task);
     machine_exit(true);
 }
 
@@ -712,10 +802,10 @@ static void zephyr_task(void)
     machine_exit(true);
 }
 
-static void scenario_zephyr(void)
+static void start_zephyr(void (*task)(void))
 {
     sfu.next_thread = NULL;
-    sfu.switched = (struct sfu_kernel_frame)SFU_TASK_ZEPHYR_RISCV;
+    sfu.switched = (struct sfu_kernel_frame)ZEPHYR_TASK;
     sfu.threads = (struct sfu_kernel_threads){.array = &zephyr_thread,
                                               .num = 1,
                                               .size = sizeof zephyr_thread,
@@ -724,11 +814,43 @@ static void scenario_zephyr(void)
                                               .sp = offsetof(struct zephyr_thread, callee_saved),
                                               .registers_inside = true};
     zephyr_thread.low = guarded;
-    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, zephyr_task);
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, task);
     thread_switch(&first.thread.sp, second.thread.sp);
     (void)sfu_kernel_print_threads(&sfu);
     machine_exit(false);
 }
+
+static void scenario_zephyr(void)
+{
+    start_zephyr(zephyr_task);
+}
+
+#ifdef __x86_64__
+static void tick_stops_zephyr(void)
+{
+    static const int8_t order[] = {7, 3, 6, 12, 13, 14, 15};
+    unsigned i;
+
+    for (i = 0; i < sizeof order; i++)
+        zephyr_thread.callee_saved[i] = ticked->r[order[i]];
+    zephyr_thread.callee_saved[i] = ticked->pc;
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(false);
+}
+
+step static void zephyr_spins(void)
+{
+    spin();
+    __asm__ volatile("");
+}
+
+static void scenario_zephyr_stopped(void)
+{
+    on_timer = tick_stops_zephyr;
+    machine_start_timer();
+    start_zephyr(zephyr_spins);
+}
+#endif
 #endif
 
 /* ---- a kernel whose interrupts are on while it panics ---- */
@@ -1224,10 +1346,14 @@ static const struct {
     {"at-irq", scenario_at_irq},
     {"printer", scenario_printer},
     {"sizes", scenario_sizes},
-#ifdef __riscv
+#ifdef SFU_TASK_AT
     {"task-zephyr", scenario_zephyr},
+#endif
+#ifdef __x86_64__
+    {"task-zephyr-stopped", scenario_zephyr_stopped},
+#endif
+#if defined(__riscv) || defined(__aarch64__)
     {"task-threadx", scenario_threadx},
-    {"task-threadx-stopped", scenario_threadx_stopped},
 #endif
     {"overflow", scenario_overflow},
     {"overflow-thread", scenario_overflow_thread},
@@ -1251,10 +1377,10 @@ void kernel_main(const char *command_line)
     for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         if (is_equal(command_line, scenarios[i].name))
             scenarios[i].run();
-#ifdef __riscv
+#if defined(__riscv) || defined(__aarch64__)
     for (i = 0; i < sizeof systems / sizeof systems[0]; i++)
         if (is_equal(command_line, systems[i].name))
-            scenario_system(i);
+            scenario_system(&systems[i]);
 #endif
     kernel_print("no such scenario\n");
 }

@@ -22,6 +22,13 @@ STACK_SIZE = {"overflow": 0x10000, "overflow-thread": 0x8000, "overflow-neighbou
 TOP = {"overflow": lambda objects: objects["boot_stack_top"],
        "overflow-thread": lambda objects: objects["guarded_top"],
        "overflow-neighbour": lambda objects: objects["pair"] + 0x10000}
+# Of tasks that an interrupt has stopped.
+SYSTEMS = {
+    "riscv": ["freertos", "freertos-11.3", "freertos-11.3-fpu", "freertos-11.3-fpu-unused", "freertos-11.3-vpu",
+              "freertos-11.3-vpu-unused", "freertos-e", "freertos-11.3-e", "riot", "rtthread", "rtthread-fpu", "nuttx",
+              "threadx-stopped", "threadx-stopped-fpu"],
+    "aarch64": ["freertos", "freertos-fpu", "freertos-11.2-sre", "nuttx", "threadx-stopped"],
+}
 SIZE = re.compile(r"  \[(\d+) bytes\]$")
 
 
@@ -53,13 +60,15 @@ def scenarios(hook):
         stopped = [frame.replace("!", "") for frame in stopped]
     stopped = trace("sfu_kernel_stop", *stopped)
     systems = {"task-" + name: ["trace of 2 worker:", trace("spin", "task_spins", "thread_start")]
-               for name in ("freertos", "freertos-11.3", "freertos-e", "freertos-11.3-e", "riot", "rtthread",
-                            "rtthread-fpu", "nuttx")}
-    systems["task-threadx"] = ["trace of 1:", trace("threadx_waits", "threadx_task", "thread_start")]
-    systems["task-threadx-stopped"] = ["trace of 1:", trace("spin", "task_spins", "thread_start")]
-    systems["task-zephyr"] = ["trace of 1:", trace("zephyr_waits", "zephyr_task", "thread_start")]
+               for cpu, names in SYSTEMS.items() if CPU.startswith(cpu) for name in names}
+    if CPU.startswith(("riscv", "aarch64")):
+        systems["task-threadx"] = ["trace of 2 worker:", trace("threadx_waits", "threadx_task", "thread_start")]
+    if CPU.startswith(("riscv", "aarch64", "x86_64")):
+        systems["task-zephyr"] = ["trace of 1:", trace("zephyr_waits", "zephyr_task", "thread_start")]
+    if CPU == "x86_64":
+        systems["task-zephyr-stopped"] = ["trace of 1:", trace("spin", "zephyr_spins", "thread_start")]
     return {
-        **(systems if CPU.startswith("riscv") else {}),
+        **systems,
         **crossing,
         "handler": [trace(die, "scenario_handler", *MAIN), "CPU 1:", stopped],
         "panic": [trace(die, "scenario_panic", *MAIN)],
