@@ -122,12 +122,14 @@ static size_t behind_index(const struct scan *s, size_t at, size_t i)
     return s->text[next] == '0' && s->text[next + 1] == 'x' ? next : i;
 }
 
-/* Passes over "value" and what stands before it: <reg name="pc" value="0x80">, {"name": "pc", "value": "0x80"}. */
+/* Passes over "value" and what stands before it: <reg name="pc" value="0x80">, {"name": "pc", "value": "0x80"}, "pc
+ * value: 0x80". */
 static size_t skip_value_word(const struct scan *s, size_t at)
 {
     const size_t word = at + strspn(s->text + at, " ,\"");
 
-    return word > at && strncmp(s->text + word, "value", 5) == 0 && !text_is_of_a_word(s->text[word + 5])
+    return (word > at || (at > 0 && is_space(s->text[at - 1]))) && strncmp(s->text + word, "value", 5) == 0 &&
+                   !text_is_of_a_word(s->text[word + 5])
                ? word + 5 + (s->text[word + 5] == '"')
                : at;
 }
@@ -188,11 +190,14 @@ static size_t skip_between(const struct scan *s, size_t at)
     return at;
 }
 
-/* Passes over "at" or "is", which may stand between a name and its number: "ip at 8010a5c2". */
+/* Passes over "at", "is" or "was", which may stand between a name and its number: "ip at 8010a5c2". */
 static size_t skip_verb(const struct scan *s, size_t at)
 {
-    return strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0 ? scan_spaces(s, at + 3)
-                                                                                        : at;
+    const size_t size = strncmp(s->text + at, "was ", 4) == 0 ? 4 : 3;
+
+    return size == 4 || strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0
+               ? scan_spaces(s, at + size)
+               : at;
 }
 
 /* Whether what stands at AT may stand between a name and its number. A comma may if 0x follows: "PC,0x8000". */
@@ -385,19 +390,19 @@ static void set_register(struct scan *s, uint8_t reg, uint64_t value)
     }
 }
 
-/* "r  12" for the name "r12": its size, or 0. */
+/* "r  12", "x  12" or "gpr 12" for the name "r12" or "x12": its size, or 0. */
 static size_t spaced_name(const struct scan *s, size_t at, char *name)
 {
-    const size_t digits = scan_spaces(s, at + 1);
+    const size_t letters = strncmp(s->text + at, "gpr ", 4) == 0 ? 3 : 1, digits = scan_spaces(s, at + letters);
     size_t i = digits;
 
-    if ((s->text[at] != 'r' && s->text[at] != 'x') || digits == at + 1)
+    if ((letters == 1 && s->text[at] != 'r' && s->text[at] != 'x') || digits == at + letters)
         return 0;
     while (s->text[i] >= '0' && s->text[i] <= '9' && i < digits + 2)
         i++;
     if (i == digits || text_is_of_a_word(s->text[i]))
         return 0;
-    name[0] = s->text[at];
+    name[0] = s->text[at] == 'x' ? 'x' : 'r';
     memcpy(name + 1, s->text + digits, i - digits);
     name[1 + i - digits] = '\0';
     return i - at;
@@ -2286,6 +2291,20 @@ static bool is_lone_word(const struct scan *s)
            scan_only_numbers(s, list[0].at, list, num);
 }
 
+/* Whether the line begins with an address and a colon, and numbers with "0x" follow: "0x20001f40: 0x1 0x0". */
+static bool has_prefixed_words(const struct scan *s)
+{
+    struct number n;
+    unsigned num = 0;
+    size_t i = scan_spaces(s, 0);
+
+    if (!scan_hex(s, i, &n) || s->text[n.end] != ':')
+        return false;
+    while (scan_hex(s, scan_spaces(s, n.end + (num == 0)), &n) && n.prefixed)
+        num++;
+    return num > 1;
+}
+
 /* Whether numbers of one size stand side by side, as many as a dump of memory has in a line. */
 static bool has_memory(const struct scan *s)
 {
@@ -2597,7 +2616,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
         d->singles += !s.took && is_lone_word(&s);
-        d->rows += !s.took && has_memory(&s);
+        d->rows += !s.took && (has_memory(&s) || has_prefixed_words(&s));
         d->strings += has_string(&s);
         d->near_rows += !s.took && is_row_near_sp(&s);
     }

@@ -101,6 +101,21 @@ static bool take_seconds(struct text *t)
     return true;
 }
 
+/* "ts=1700000000.123 ", the time of a log of members. */
+static bool take_stamp(struct text *t)
+{
+    struct text at = *t;
+
+    if (!(text_take(&at, "ts=") || text_take(&at, "time=")) || !take_digits(&at, 1, 16))
+        return false;
+    if (take_char(&at, ".") && !take_digits(&at, 1, 9))
+        return false;
+    if (!take_char(&at, " "))
+        return false;
+    *t = at;
+    return true;
+}
+
 /* "host program[123]: " behind a date and a time. */
 static void take_program(struct text *t)
 {
@@ -241,7 +256,7 @@ size_t front_size(struct front *front, const char *text, size_t size, const stru
 {
     struct text t = {text, text + size};
 
-    while (take_time(&t))
+    while (take_time(&t) || take_stamp(&t))
         continue;
     if (t.p < t.end)
         take_counting(front, &t, names);

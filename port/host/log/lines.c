@@ -177,6 +177,59 @@ static void give_objects(const char *p, const char *end, void (*take)(void *ctx,
         take(ctx, from, (size_t)(end - from));
 }
 
+/* Whether what stands from P to END has a number with "0x" before it, or of eight hexadecimal digits. */
+static bool has_number(const char *p, const char *end)
+{
+    enum { LEAST = 8 };
+    const char *from;
+
+    for (; p < end; p += p == from) {
+        for (from = p; p < end && text_is_of_a_word(*p);)
+            p++;
+        if (has_prefix((struct piece){from, (size_t)(p - from)}) ||
+            (p - from >= LEAST && strspn(from, "0123456789abcdefABCDEF") == (size_t)(p - from)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the string that opens at P is what a logger calls the message: "msg": "..." of JSON, msg="..." of others. */
+static bool is_message(const char *text, const char *p)
+{
+    static const char *const keys[] = {"msg", "message", "log", "text"};
+    const char *from;
+    size_t i;
+
+    while (p > text && (p[-1] == ' ' || p[-1] == ':'))
+        p--;
+    p -= p > text && (p[-1] == '=' || p[-1] == '"' || p[-1] == '\'');
+    for (from = p; from > text && text_is_of_a_word(from[-1]);)
+        from--;
+    for (i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if ((size_t)(p - from) == strlen(keys[i]) && strncasecmp(from, keys[i], strlen(keys[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Gives a line that has members around a message: the message, and of the rest what has registers. Returns false if
+ * it is no such line. */
+static bool give_message(const char *text, const char *end, const struct lines_names *names,
+                         void (*take)(void *ctx, const char *line, size_t size), void *ctx)
+{
+    const char *p = text, *close;
+
+    for (; p < end; p = close + (close < end)) {
+        close = opens_string(text, p) ? end_of_string(p, end) : p;
+        if (close == p || close == end || !is_message(text, p) || !has_number(p + 1, close))
+            continue;
+        give_rest(text, p, names, take, ctx);
+        give_string(p + 1, close, take, ctx);
+        give_rest(close + 1, end, names, take, ctx);
+        return true;
+    }
+    return false;
+}
+
 void lines_split(const char *text, size_t size, const struct lines_names *names,
                  void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
@@ -186,7 +239,7 @@ void lines_split(const char *text, size_t size, const struct lines_names *names,
     if (count_breaks(text, end) == 0) {
         if (has_objects(text, end))
             give_objects(text, end, take, ctx);
-        else
+        else if (!give_message(text, end, names, take, ctx))
             take(ctx, text, size);
         return;
     }

@@ -469,10 +469,12 @@ def rewritten(stopped):
                      (thumb, ["b'%s\\r\\n'" % line for line in bare(thumb)]),
                      (thumb, ["Nov 28 kernel: " + "#012".join(mbed(thumb))]), (board, wrapped(idf)),
                      (board, wrapped(timed)), (board, wrapped(idf, 100)), (thumb, wrapped(hexdump(thumb)))):
-        for end in ("\n", "\r\n"):
+        for end in ("\n", "\r\n", "\r\r\n", "\r"):
             said = traced(s, end.join(lines) + end)
             must(names_of_frames(said) == CHAIN, said[-1500:])
     s = stopped["riscv64"]
+    said = traced(s, "".join("[CPU%d] %s\n" % (cpu, line) for line in nuttx_riscv(s) for cpu in range(40)))
+    must(names_of_frames(said) == CHAIN * 40, said[-1500:])
     for tags in (["[CPU0] ", "[CPU1] "], ["hart0: ", "hart1: "],
                  ["[   12.345678][    C0] ", "[   12.345679][  T123] "]):
         said = traced(s, "\n".join(two_cpus(s, tags)) + "\n")

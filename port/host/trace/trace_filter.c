@@ -24,7 +24,7 @@ enum {
     MAX_LINE = 4096,   /* what is longer is passed on, and not looked at */
     MAX_TEXT = 262144, /* of lines that a logger has written as one */
     MAX_FRAMES = 4096,
-    MAX_CPUS = 16 /* whose lines come between each other */
+    MAX_CPUS = 64 /* whose lines come between each other */
 };
 
 struct shown_frame {
@@ -35,7 +35,8 @@ struct shown_frame {
 /* What the lines of one CPU, or of a program that does not say which, have so far. */
 struct cpu_dump {
     unsigned cpu;
-    unsigned age; /* lines since the last one of it */
+    size_t age; /* lines since the last one of it */
+    bool ended; /* since then */
     struct dumps dumps;
     bool pc_named;               /* that of the dump, as part of a list, or by its symbol */
     bool ra_named;               /* the same of the return address, by its symbol */
@@ -75,6 +76,7 @@ struct filter {
         bool has_pc;
         uint64_t pc;
     } unsaid;     /* what the log has, and nothing was said of */
+    bool dumped;  /* something was said of registers and words together */
     bool has_cpu; /* lines have the number of a CPU in front of them */
     struct lines_table table;
     struct front front;
@@ -759,8 +761,10 @@ static void end_dump(struct filter *f)
         name_lone_pc(f);
         note_unsaid(f);
     }
-    if (whole || (f->now.pc_named && f->now.dumps.dump.has_sp && !f->now.dumps.listed))
+    if (whole || (f->now.pc_named && f->now.dumps.dump.has_sp && !f->now.dumps.listed)) {
         say_dump(f);
+        f->dumped = true;
+    }
     f->now.dumps.stack_lost = f->now.dumps.stack_lost && !whole;
     dumps_clear(&f->now.dumps);
     f->now.num_named = 0;
@@ -775,6 +779,7 @@ static void swap_parked(struct filter *f, struct cpu_dump *p)
     f->now = *p;
     *p = mine;
     p->age = 0;
+    p->ended = false;
 }
 
 static void start_dumps(const struct filter *f, struct dumps *dumps)
@@ -846,17 +851,20 @@ static void return_to_dump(struct filter *f)
         swap_parked(f, last);
 }
 
-/* Ends the dumps of other CPUs of which no line has come for long; or all. */
+/* Ends the dumps of other CPUs of which no line has come for long, though each of them may have had some; or all. */
 static void end_parked(struct filter *f, bool all)
 {
-    enum { LONG = 100 };
+    enum { LONG = 100, LINES_EACH = 4 };
     size_t i;
 
     for (i = 0; i < f->num_parked; i++) {
-        if (f->parked[i]->age++ != LONG && !all)
+        struct cpu_dump *p = f->parked[i];
+
+        if (p->age++ < LONG + LINES_EACH * f->num_parked && !all)
             continue;
-        end_other(f, f->parked[i]);
-        f->parked[i]->age = LONG + 1;
+        if (!p->ended)
+            end_other(f, p);
+        p->ended = true;
     }
 }
 
@@ -1282,17 +1290,30 @@ static void take_line(void *ctx, const char *line, size_t size)
         take_held(f);
 }
 
-/* The line in f->text is complete. */
+/* The line in f->text is complete. It is several ones if it has carriage returns in its midst, as a console's log has
+ * that lost its line feeds. */
 static void take_text(struct filter *f, bool cr)
 {
     const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
+    size_t from = 0, size, end = f->text_size;
 
     f->out.eol = cr ? "\r\n" : "\n";
     f->text[f->text_size] = '\0';
-    if (f->text_size == MAX_TEXT)
+    if (f->text_size == MAX_TEXT) {
         f->unsaid.cut += says_crash(f->text);
-    else if (!mi_split(f->text, f->text_size, &names, take_line, f))
-        lines_split(f->text, f->text_size, &names, take_line, f);
+        return;
+    }
+    while (end > 0 && f->text[end - 1] == '\r')
+        end--;
+    do {
+        const char *const next = memchr(f->text + from, '\r', end - from);
+
+        size = next != NULL ? (size_t)(next - f->text) - from : end - from;
+        f->text[from + size] = '\0';
+        if (!mi_split(f->text + from, size, &names, take_line, f))
+            lines_split(f->text + from, size, &names, take_line, f);
+        from += size + 1;
+    } while (from < end);
 }
 
 /* Takes one byte, which has been written. */
@@ -1359,18 +1380,19 @@ static void say_unsaid(const struct filter *f)
             "--formats=FILE describes one");
         return;
     }
-    if (f->said || f->main == NULL)
+    if (f->main == NULL || (f->said && (f->dumped || u->has_pc)))
         return;
-    if (u->code > 0 && (u->code > 1 || u->crash || u->rows > 1))
+    if (!f->said && u->code > 0 && (u->code > 1 || u->crash || u->rows > 1))
         out_line(
             &f->out,
             "        no trace: the log has addresses of code, but no registers, no stack and no list of calls in "
             "a form that is known: --formats=FILE describes one");
-    else if (u->rows > 1)
-        out_line(&f->out,
-                 "        no trace: the log has words of memory, but no registers that are known: print PC "
-                 "and SP");
-    else if (u->cut > 0)
+    else if (u->rows > (f->said ? 3 : 1))
+        out_line(
+            &f->out,
+            "        no trace: the log has words of memory, but no registers in a form that is known: print PC "
+            "and SP");
+    else if (!f->said && u->cut > 0)
         out_line(
             &f->out,
             "        no trace: %zu lines of the log that tell of a crash have more than %d characters, and were "
