@@ -471,9 +471,9 @@ static void lose_unread(struct trust *t, const struct cfi_row *row, const char *
  * off: up to the next row that says anew how far the CFA is. Where the code does not say where it is, nobody does. */
 void trust_lose_counted(struct trust *t)
 {
-    const struct cfi_row *row = t->counted, *end = t->cfi.list + t->cfi.num;
+    const struct cfi_row *row = t->counted;
 
-    for (; row != NULL && row < end; row++)
+    for (; row != NULL && row < t->cfi.list + t->cfi.num; row++)
         if (is_counted(t, row))
             lose_unread(t, row, of_detour);
 }
