@@ -888,13 +888,18 @@ static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_th
     return true;
 }
 
+static bool lies_on(const struct sfu_kernel_thread *thread, sfu_addr sp)
+{
+    return sp > (uintptr_t)thread->stack_low && sp <= (uintptr_t)thread->stack_high;
+}
+
 /* Whether SP is that of code which runs on the stack of THREAD. Where guards are memory, an overflow of another stack
  * reaches there. */
 static bool is_on(struct sfu_kernel *k, const struct sfu_kernel_thread *thread, sfu_addr sp)
 {
     struct sfu_stack stack;
 
-    if (sp <= (uintptr_t)thread->stack_low || sp > (uintptr_t)thread->stack_high)
+    if (!lies_on(thread, sp))
         return false;
     clear(&stack, sizeof stack);
     return !k->guard_is_memory || (find_stack(k, sp, &stack) && stack.bytes == thread->stack_low);
@@ -1062,6 +1067,11 @@ int sfu_kernel_crash(struct sfu_kernel *k, const void *trap, sfu_addr address)
 
 /* ---- Traces in an array ---------------------------------------------------------------------------------------- */
 
+static bool says_that_it_waits(const struct sfu_kernel *k, const void *thread)
+{
+    return state_of(&k->threads, (const uint8_t *)thread) == SFU_KERNEL_WAITS;
+}
+
 unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_registers *top, const void *thread,
                                    void **pcs, unsigned num, unsigned skip)
 {
@@ -1085,7 +1095,7 @@ unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_
     clear(&described, sizeof described);
     if (thread != NULL) {
         describe(&k->threads, (const uint8_t *)thread, &described);
-        if (!switched_from(k, &described, &waits))
+        if (!says_that_it_waits(k, thread) || lies_on(&described, top->sp) || !switched_from(k, &described, &waits))
             return 0;
         top = &waits;
     }
@@ -1098,5 +1108,5 @@ unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_
             skip--;
     if (thread != NULL)
         describe(&k->threads, (const uint8_t *)thread, &described);
-    return thread != NULL && !still_waits(k, &described, &waits) ? 0 : n;
+    return thread != NULL && !(says_that_it_waits(k, thread) && still_waits(k, &described, &waits)) ? 0 : n;
 }

@@ -469,7 +469,8 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
 /* For a kernel's own backtrace(), its leak finder or its lock checker: puts the trace of THREAD, a structure that
  * sfu_kernel.threads describes, into PCS, without its first SKIP frames, at most NUM of them. If THREAD is NULL, the
  * trace begins at TOP. A PC is that of the call, as addr2line wants it; a return address of 0 is left out. THREAD must
- * not run: if it has, as far as that can be seen, there are 0 PCs. Prints nothing, writes nothing but PCS, and may be
+ * not run: if its state does not say that it waits, TOP lies on its stack, or it has run meanwhile as far as that can
+ * be seen, there are 0 PCs. Prints nothing, writes nothing but PCS, and may be
  * called at any time and on all CPUs at once. Returns how many PCs there are now: 0 before sfu_kernel_init. */
 unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *kernel, const struct sfu_registers *top,
                                    const void *thread, void **pcs, unsigned num, unsigned skip);

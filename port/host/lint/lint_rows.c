@@ -145,7 +145,8 @@ static void check_offsets(struct lint *lint, const struct sfu_row *row)
 
     print_rule(text, sizeof text, &row->cfa);
     /* Where SP is not known, the CFA may be found by FP's register as the pointer to a byte of the frame. */
-    if (is_far(row->cfa.offset) || (row->cfa.control == sp && (row->cfa.offset < 0 || is_odd(lint, row->cfa.offset))))
+    if (is_far(row->cfa.offset) ||
+        (row->cfa.control == sp && (row->cfa.offset < 0 || is_odd(lint, row->cfa.offset))))
         lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "the CFA is %s", text);
     for (i = 0; i < 2; i++) {
         print_rule(text, sizeof text, rules[i]);
@@ -455,7 +456,8 @@ static void check_all_cfi(struct lint *lint)
  * the tables may take it for a part of that (tables/starts.c). */
 static bool is_byte_before(const struct lint *lint, uint64_t pc, uint64_t end)
 {
-    return end == pc + 1 && pc % lint->image.registers->code_unit != 0 && cfi_span_at(&lint->found_spans, end) != NULL;
+    return end == pc + 1 && pc % lint->image.registers->code_unit != 0 &&
+           cfi_span_at(&lint->found_spans, end) != NULL;
 }
 
 /* Whether the machine code has rows for all of RANGE but padding and PLTs. */

@@ -968,6 +968,15 @@ static void test_backtrace(void **state)
     top.sp = at(low + 11);
     assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, NULL, pcs, 4, 0), 2);
     assert_true((uintptr_t)pcs[0] == at(table) + 0x1050 && (uintptr_t)pcs[1] == 0x2fff);
+    /* a thread that runs, by its state, or because it is this one */
+    tasks[1].sp = at(low + 8);
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, &tasks[1], pcs, 4, 0), 0);
+    top.sp = at(high + 11);
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, &tasks[1], pcs, 4, 0), 1);
+    tasks[1].state = SFU_KERNEL_RUNS;
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, &tasks[1], pcs, 4, 0), 0);
+    tasks[1].state = SFU_KERNEL_NEW;
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, &tasks[1], pcs, 4, 0), 0);
 }
 
 static unsigned cpu;
