@@ -771,7 +771,7 @@ static bool is_uncalled(struct code *code, const struct code_unit *unit, const s
     if (ends->hands_back && !ends->resumes_ill)
         return false;
     return ends->resumes &&
-           (unit->says_nothing || ends->takes || (code->cpu->banked && ends->begins_mode) ||
+           (unit->says_nothing || ends->takes || ((code->cpu->banked || !code->cpu->link) && ends->begins_mode) ||
             code_is_kind(code, unit->start, CODE_TRAP) || code_kind_of(code, unit->start, &why) != CODE_KINDS);
 }
 

@@ -1805,6 +1805,30 @@ def goes_back(cpu):
             must(rows == by_cfi and "interrupt" not in said, "%s: %s: %s" % (text, rows, said))
 
 
+# i386: `pusha; handler(); popa; leave; iret` as statements in C, where the compiler has left the arguments of the call
+# on the stack, so that `popa` takes a wrong FP: nothing tells where `iret` finds what the CPU has pushed.
+TAKES_WRONG = "sub $12, %esp\n.cfi_adjust_cfa_offset 12\npusha" + "\npush $0\n.cfi_adjust_cfa_offset 4" * 4 + """
+call handler\npopa\nleave\niret\nadd $28, %esp\n.cfi_adjust_cfa_offset -28\nret"""
+
+
+def takes_wrong(cpu):
+    """A function that begins as no compiler's does, and that returns from an interrupt somewhere, was not called,
+    unless a call of it is seen. One without such a beginning may go on in a program, and keeps its CFI."""
+    for text, called, known in ((TAKES_WRONG, False, False), (TAKES_WRONG, True, True),
+                                (TAKES_WRONG.replace("pusha", "sub $32, %esp"), False, True)):
+        image = build(cpu, "%s/wrong-%s" % (WORK, cpu), [
+            ".text", ".globl _start", "_start: " + callers(cpu, ["handler"] + ["f"] * called), ".balign 16",
+            ".type handler, %function", "handler: .cfi_startproc", "ret", ".cfi_endproc", ".size handler, . - handler",
+            ".balign 16", ".type f, %function", "f: .cfi_startproc", text, ".cfi_endproc", ".size f, . - f"])
+        file = image + ".tables"
+        said = gen("-v", "--find", "--address=0", "-o", file, image)[1]
+        at = addresses_of(image)["f"]
+        rows = " ".join(run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:4])
+        must((rows == "r4+4 [cfa-4]") == known, "%s, called: %s: %s: %s" % (text, called, rows, said))
+        must(known == ("f (0x%x) has no rows: its CFI says that it is called, but it returns from an interrupt" % at
+                       not in said), said)
+
+
 # A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
 FAR_CALLS = {
     "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
@@ -3223,6 +3247,7 @@ def test_trust():
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in GOES_BACK:
         test("%s functions that return as from an interrupt" % cpu, goes_back, cpu)
+    test("i386 a function in C that returns from an interrupt, with what it pushed still there", takes_wrong, "i386")
     for cpu in FAR_CALLS:
         test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
     for text in UNSURE_CALLS:
