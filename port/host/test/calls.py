@@ -13,7 +13,7 @@ import os
 import re
 import struct
 
-from host import OUT, finish, must, run, test, write
+from host import OUT, finish, must, read, run, test, write
 
 WORK = OUT + "/work/calls"
 ROWS = OUT + "/rows"
@@ -1630,29 +1630,48 @@ STARTS_CALLS = {"arm": ("mov lr, pc\nbx r3", "mov lr, pc\nldr pc, [r3]", "blne l
                 "riscv32": ("c.jal leaf",), "s390x": ("bras %r14, leaf",), "aarch64": (".arch armv8.3-a\nblraaz x3",)}
 
 
-def build(cpu, name, text, leaf=None, align=8):
-    """Links TEXT behind a function `leaf`, which does nothing, or LEAF. Returns the image and its symbols."""
+def symbols(image):
+    """{name: address}, by the symbol table of an ELF file of either class and byte order."""
+    data = read(image)
+    order, is_wide = "<>"[data[5] - 1], data[4] == 2
+    at, = struct.unpack_from(order + ("Q" if is_wide else "I"), data, 40 if is_wide else 32)
+    size, count = struct.unpack_from(order + "HH", data, 58 if is_wide else 46)
+    sections = [struct.unpack_from(order + ("IIQQQQI" if is_wide else "7I"), data, at + i * size)
+                for i in range(count)]
+    found = {}
+    for _, kind, _, _, offset, length, link in sections:
+        if kind == 2:  # SHT_SYMTAB
+            form, names = order + ("I4xQ8x" if is_wide else "II8x"), sections[link][4]
+            for name, addr in struct.iter_unpack(form, data[offset:offset + length]):
+                found[data[names + name:data.index(0, names + name)].decode()] = addr
+    return found
+
+
+def build(cpu, name, text, leaf=None, align=8, more=()):
+    """Links TEXT behind a function `leaf`, which does nothing, or LEAF, and MORE functions behind it. Returns the image
+    and its symbols."""
     image = "%s/%s-%s" % (WORK, name.replace(" ", "-"), cpu)
     assembler, linker = CPUS[cpu]
     lines = BEFORE.get(cpu, "")
-    for function, body in (("leaf", leaf or RETURN.get(cpu, "ret")), ("f", text)):
+    for function, body in (("leaf", leaf or RETURN.get(cpu, "ret")), ("f", text),
+                           *(("more%d" % i, body) for i, body in enumerate(more))):
         lines += (".balign %d\n.globl %s\n.type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n"
                   ".size %s, . - %s\n" % (align, function, function, function, body, function, function))
     lines += ".globl _start\n.type _start, %function\n_start:\nend: .byte 0, 0, 0, 0\n"
     write(image + ".s", (".text\n" + lines).encode())
     run(*assembler, image + ".s", "-o", image + ".o")
     run(*linker, *HIGH.get(cpu, ()), image + ".o", "-o", image)
-    return image, {symbol: int(addr, 16) & ~(1 if cpu == "thumb" else 0)
-                   for addr, symbol in re.findall(r"(?m): ([0-9a-f]+) .* \d+ (\w+)$", run("readelf", "-sW", image)[0])}
+    return image, {symbol: addr & ~(1 if cpu == "thumb" else 0) for symbol, addr in symbols(image).items()}
 
 
-def numbered(text):
-    """TEXT with a label in front of each instruction that has its rules beside it, and those."""
+def numbered(text, first=0):
+    """TEXT with a label in front of each instruction that has its rules beside it, and those. FIRST is the number of
+    the first label."""
     lines, wanted = [], []
     for line in text.splitlines():
         if " => " in line:
             line, rules = line.split(" => ")
-            lines.append("at%d:" % len(wanted))
+            lines.append("at%d:" % (first + len(wanted)))
             wanted.append(rules)
         lines.append(line)
     return "\n".join(lines), wanted
@@ -1669,10 +1688,15 @@ def rows(cpu, image, start, end, *options):
     return found
 
 
-def check(cpu, name, text, *options):
+def check(cpu, name, text, *options, more=()):
+    """MORE: other functions of the same image."""
     fp = "r11" if cpu == "arm" else "r7"
-    text, wanted = numbered(text)
-    image, where = build(cpu, name, text)
+    bodies, wanted = [], []
+    for function in (text, *more):
+        body, rules = numbered(function, len(wanted))
+        bodies.append(body)
+        wanted += rules
+    image, where = build(cpu, name, bodies[0], more=bodies[1:])
     found = rows(cpu, image, where["f"], where["end"], *options)
     for i, rules in enumerate(wanted):
         pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
@@ -1814,12 +1838,13 @@ def copy_lost(cpu, kind, text, row):
     frame, ra, fp, branch = COPIES[cpu if cpu in COPIES else kind]
     nop, call, jump = PLAIN_CODE.get(kind, ("nop", "call leaf", "jmp"))
     behind = "\n".join((call + " => " + row, nop + " => " + row, jump + " ."))
-    for at in ra, fp:
-        how = text.replace("AT", at)
-        check(cpu, "copy lost", "\n".join((frame, how, nop + " => " + row, behind)))
-        check(cpu, "copy lost", "\n".join((frame, branch, how, nop + " => " + row, "1: %s => %s" % (nop, row), behind)))
-        check(cpu, "copy lost", "\n".join((frame, branch, jump + " 2f", "1: " + how, nop + " => " + row,
-                                           "2: %s => %s" % (nop, row), behind)))
+    functions = []
+    for how in text.replace("AT", ra), text.replace("AT", fp):
+        functions += ["\n".join((frame, how, nop + " => " + row, behind)),
+                      "\n".join((frame, branch, how, nop + " => " + row, "1: %s => %s" % (nop, row), behind)),
+                      "\n".join((frame, branch, jump + " 2f", "1: " + how, nop + " => " + row,
+                                 "2: %s => %s" % (nop, row), behind))]
+    return check(cpu, "copy lost", functions[0], more=functions[1:])
 
 
 def given_back(cpu, kind):
