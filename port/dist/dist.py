@@ -34,8 +34,9 @@ LICENCE = "/* SPDX-License-Identifier: MIT */\n/* Copyright (c) 2026 The sfu aut
 SKIPPED = {"build", ".git", "Cargo.lock"}
 # Files, and the switch that leaves them out. All but the last need the printer.
 PARTS = (("port/print/sfu_print", None), ("port/print/sfu_build_id", None), ("port/print/sfu_cycles", "SFU_NO_CYCLES"),
-         ("port/print/sfu_record", "SFU_NO_RECORD"), ("port/print/sfu_all", "SFU_NO_ALL"),
-         ("port/print/sfu_start", "SFU_NO_START"), ("port/symbols/sfu_symbols", "SFU_NO_SYMBOLS"))
+         ("port/print/sfu_calls", "SFU_NO_CALLS"), ("port/print/sfu_record", "SFU_NO_RECORD"),
+         ("port/print/sfu_all", "SFU_NO_ALL"), ("port/print/sfu_start", "SFU_NO_START"),
+         ("port/symbols/sfu_symbols", "SFU_NO_SYMBOLS"))
 
 
 def read(file):
@@ -89,8 +90,9 @@ def parts(suffix):
 def header(version):
     return (LICENCE + """/*
  * sfu %s with its panic printer: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register
- * capture, SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD, SFU_NO_ALL and SFU_NO_START one
- * of these parts each, SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
+ * capture, SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_CALLS, SFU_NO_RECORD, SFU_NO_ALL and
+ * SFU_NO_START one of these parts each, SFU_NO_SYMBOLS names of functions; the other switches are those of the core,
+ * below.
  */
 """ % version + part("sfu.h", set()) + without("SFU_NO_ARCH", arch()) + parts(".h"))
 

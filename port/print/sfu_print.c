@@ -140,6 +140,8 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
     do {
         const bool may_end = is_behind_end(f), steps = p->sizes != NULL || may_end;
 
+        if (p->calls != NULL)
+            p->calls(p);
         item->pc = f->regs.pc;
         item->lookup = naming_pc(p, f);
         item->number = f->depth;

@@ -31,7 +31,8 @@
  *   [stack switch]  it is on another stack than the frame above
  *   [replaced]      its return address had been replaced
  *   [wild call]     the frame above is what it called through a wild pointer, as far as can be guessed
- *   [guessed]       by the frame-pointer fallback, or by a trap hook that is not sure
+ *   [guessed]       by the frame-pointer fallback, by a trap hook that is not sure, or by a return address that no call
+ *                   has left (sfu_calls.h)
  *
  * Skipping. A panic that is called from C begins its trace in the panic's own functions. With .skip_function =
  * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2. Frames keep their numbers. If
@@ -43,6 +44,7 @@
  * parts are files of their own, and each may be left out:
  *   sfu_build_id.h  the build ID, by which sfu-trace chooses the image
  *   sfu_cycles.h    one line for deep recursion
+ *   sfu_calls.h     marks return addresses that no call has left
  *   sfu_sizes.h     the bytes of stack of each frame; says that a stack has overflowed, and by which frame
  *   sfu_trap.h      the reason of a trap instruction, such as a check of undefined behaviour that has failed
  *   sfu_record.h    a crash record for the next boot
@@ -106,6 +108,7 @@ struct sfu_panic {
     sfu_addr skip_function;     /* start of the function whose caller the trace begins at; or 0. Not with --small */
     uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
+    void (*calls)(struct sfu_panic *panic); /* NULL, or sfu_print_calls (sfu_calls.h), which looks at each frame */
     /* NULL, or sfu_print_size (sfu_sizes.h), which ends the line of each frame. A frame is then printed only after the
      * walk has left it: if the walk itself faults, the line of that frame is missing. */
     void (*sizes)(const struct sfu_panic *panic, const struct sfu_print_item *item);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_start.h"
 
+#include "sfu_calls.h"
 #include "sfu_cycles.h"
 #include "sfu_symbols.h"
 
@@ -433,6 +434,9 @@ static int open_data(const struct sfu_link *data)
     open_names(data);
 #endif
     panic->cycles = note_frame;
+#ifndef SFU_NO_CALLS
+    panic->calls = sfu_print_calls;
+#endif
     return code;
 }
 

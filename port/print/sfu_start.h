@@ -3,7 +3,7 @@
 /*
  * Traces of an image that sfu-link has linked: three calls, and no address to pass. The tables, the names of functions
  * and the bounds of the memory that stacks lie in come from sfu-link (port/host/link). Needs sfu_print.c and, unless
- * SFU_NO_SYMBOLS and SFU_NO_CYCLES leave them out, sfu_symbols.c and sfu_cycles.c.
+ * SFU_NO_SYMBOLS, SFU_NO_CYCLES and SFU_NO_CALLS leave them out, sfu_symbols.c, sfu_cycles.c and sfu_calls.c.
  *
  *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
  *
@@ -122,9 +122,9 @@ struct sfu_panic *sfu_panic_printer(void);
 void sfu_link_share(struct sfu_panic *panic);
 
 /* For a port that has a printer of its own, PANIC: does what sfu_panic_start does with PANIC's put, and gives PANIC
- * what sfu-link has made: symbol, image and cycles, where they are NULL, and slide. Returns the section of the tables,
- * and sets *CODE to what sfu_panic_start returns. The section's bytes are NULL if there are no tables: then *CODE says
- * why. */
+ * what sfu-link has made: symbol, image, cycles and calls, where they are NULL, and slide. Returns the section of the
+ * tables, and sets *CODE to what sfu_panic_start returns. The section's bytes are NULL if there are no tables: then
+ * *CODE says why. */
 static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic, int *code)
 {
     const struct sfu_panic *made;
@@ -137,6 +137,8 @@ static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic,
         panic->image = made->image;
     if (panic->cycles == NULL)
         panic->cycles = made->cycles;
+    if (panic->calls == NULL)
+        panic->calls = made->calls;
     panic->slide = made->slide;
     sfu_link_share(panic);
     return &made->section;

@@ -62,7 +62,7 @@ RUN_BY = {
     "file: kernel.c": "boots", "file: dump.c": "dump", "file: build_id.ld": "symbols",
     "file: crash.ld": "symbols", "run: symbols": "symbols", "run: instrument": "instrument",
     "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_trap": "parts",
-    "file: part_sym": "parts",
+    "file: part_calls": "parts", "file: part_sym": "parts",
     "file: cortexm_started": "cortexm_link", "run: cortexm_link": "cortexm_link",
     "file: cortexm": "cortexm", "run: cortexm": "cortexm",
     "ten": "lines",

@@ -61,7 +61,7 @@ profile_beside() {
 try "a profile beside sfu_panic.c needs nothing else" profile_beside
 # Where there is less code, -O2 has nothing more to warn of than with all of it.
 for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" \
-    -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_START -DSFU_NO_SYMBOLS; do
+    -DSFU_NO_CYCLES -DSFU_NO_CALLS -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_START -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
     try "gcc $switches" gcc -std=c99 -ffreestanding -O0 $warnings -Wstrict-prototypes $switches \
         -c $out/sfu_panic.c -o $work/sfu.o
@@ -288,7 +288,8 @@ echo '#include "sfu_panic.h"' >$tree/sfu.h
 echo '#include "sfu_panic.c"' >$tree/sfu.c
 cp $out/sfu_asm.h $tree/arch
 echo '#include "sfu.h"' >$tree/arch/sfu_arch.h
-for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record print/sfu_all symbols/sfu_symbols; do
+for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_calls print/sfu_record print/sfu_all \
+    symbols/sfu_symbols; do
     rm $tree/port/$part.[ch]
     echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
 done

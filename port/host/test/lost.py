@@ -292,6 +292,54 @@ def no_tail_call():
         must(names(out.encode())[:2] == ["leaf", "plain"] and "tail call" not in out, out)
 
 
+NO_CALL = """
+    .globl leaf, body, restorer, wait, junk
+leaf: .cfi_startproc
+    ret
+    .cfi_endproc
+front: .cfi_startproc
+    nop
+    ret
+    .cfi_endproc
+body: .cfi_startproc
+    .cfi_undefined rip
+    call leaf
+    .cfi_endproc
+wait: .cfi_startproc
+    .cfi_undefined rip
+    call *8(%rax)
+junk: nop
+    .cfi_endproc
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_def_cfa_offset 16
+    nop
+restorer: mov $15, %eax
+    syscall
+    .cfi_endproc
+"""
+
+
+def no_call():
+    """Where no call ends at a return address, that is where a thread begins: its function is asked, and not the one in
+    front of it; and the trace is not proven. Signal handlers return to where no call ends."""
+    write(WORK + "/thread.s", NO_CALL.encode())
+    run("gcc", "-nostdlib", "-no-pie", "-static", "-Wl,-eleaf,-Ttext=0x100000", WORK + "/thread.s", "-o",
+        WORK + "/thread")
+    at = {name: symbol("x86_64", WORK + "/thread", name) for name in ("leaf", "body", "restorer", "wait", "junk")}
+    for ra, frame, end in (("body", "body+0x0  [guessed]  (no call ends there)", "; guessed frames are not proven"),
+                           ("junk", "wait+0x3  (CFI)", "")):
+        write(WORK + "/thread.stack", struct.pack("<5Q", at[ra], at["junk"], 0, 0, 0))
+        out = run(TRACE, "--memory=%s/thread.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % at["leaf"],
+                  WORK + "/thread")[0].decode()
+        wanted = r"#1  0x%016x  %s\n +.*\ntrace ends \(1\): [^;]*%s\n" % (at[ra], re.escape(frame), end)
+        must(re.search(wanted, out), out)
+    write(WORK + "/thread.stack", struct.pack("<5Q", at["restorer"], 0, at["junk"], 0, 0))
+    out = run(TRACE, "--memory=%s/thread.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % at["leaf"],
+              WORK + "/thread")[0].decode()
+    must("guessed" not in out and "  [interrupted]" in out, out)
+
+
 # ---- traps ----
 
 TRAPS = """
@@ -476,6 +524,7 @@ def main():
     test("SP outside of all memory", outside_memory, program)
     test("tail calls", tail_calls)
     test("no tail call", no_tail_call)
+    test("a return address that no call has left", no_call)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps i386", traps, "i386-linux-gnu", "ld", rb"\x0f\xb9[\x00\x40]")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")

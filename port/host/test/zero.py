@@ -246,6 +246,16 @@ def behind():
     expect(boot(QEMU, image), "", True)
 
 
+def new_thread(level):
+    """A thread's first return address is where a function starts, and a function that ends in a return is in front of
+    it: no table tells that from a call that never returns, but the code does."""
+    image = WORK + "/thread.elf"
+    run(LINK, *LD.split(), "-T", script("thread.ld", ("", "")), *compile_all([level, "-DNEW_THREAD"]), "-o", image)
+    text = boot(QEMU, image)
+    must(re.search(r"^#0 .* panic.*\n#1 .* begin\S+\n#2 +0x[0-9a-f]+  body\+0x0  \[guessed\]\n", text, re.M), text)
+    must(re.search(r"^trace ends .*; guessed frames are not proven$", text, re.M), text)
+
+
 def deep_faults():
     """A console that faults at each character: a fault while printing is told, and one in that is left alone."""
     image = WORK + "/deep.elf"
@@ -375,6 +385,9 @@ def main():
     if CPU == "arm":
         test("arm: modes", modes)
         test("arm: svc in SVC mode", overwritten)
+    if CPU in ("x86_64", "i386"):
+        for level in "-O2", "-O0":
+            test("%s: a thread that has not run yet: %s" % (CPU, level), new_thread, level)
     if CPU == "i386":
         for flag in "-O2", "-O0":
             test("i386: a kernel with programs: " + flag, programs, flag)

@@ -501,6 +501,39 @@ static bool is_misplaced(const struct trace_walk *w, uint64_t callee)
             tail_cannot_lead(image, f->regs.pc - image->slide, callee - image->slide));
 }
 
+/* Whether the frame's PC is a return address at which no call ends, in code that has rows. A trap's own frame returns
+ * to where none does. */
+static bool lacks_call(struct trace_walk *w)
+{
+    const struct sfu_frame *f = &w->walk.frame;
+    struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&f->regs));
+    struct call call;
+    struct sfu_row row;
+    bool found;
+
+    if (f->guess != SFU_GUESS_NONE || f->regs.pc_kind != SFU_PC_RETURN || image == NULL || image->image.abi == 0 ||
+        image_is_object(image) || image_instructions(&image->image, f->regs.pc - image->slide - 2, 2) == NULL ||
+        call_before(&image->image, f->regs.pc - image->slide, &call))
+        return false;
+    add_tables(w);
+    found = sfu_find_frame(&w->target, f, &row) == SFU_OK;
+    restore_text(w);
+    return found && !(row.trap_frame && f->regs.pc - row.start < row.length);
+}
+
+/* Marks such a frame. What a return to there leaves is that address, whose own row finds the caller. */
+static void doubt_return(struct trace_walk *w)
+{
+    struct sfu_frame *f = &w->walk.frame;
+
+    if (!lacks_call(w))
+        return;
+    f->regs.pc_kind = SFU_PC_EXACT;
+    f->guess = SFU_GUESS_HOOK;
+    f->reliable = false;
+    w->how = "no call ends there";
+}
+
 static void say_misplaced(const struct trace_out *out, uint64_t ra)
 {
     out_line(
@@ -572,6 +605,8 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
         }
         if (code < 0 && guess_first_return(&w))
             code = SFU_OK;
+        if (code == SFU_OK)
+            doubt_return(&w);
     } while (code == SFU_OK);
     out_line(out, "trace ends (%d): %s%s%s", code, sfu_string(code), how,
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");

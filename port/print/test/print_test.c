@@ -4,12 +4,14 @@
  * The panic printer's whole output, for a walk over a stack in an array. No function has an entry: frames are
  * found by frame pointer or by the trap hook, which knows the PC 0x2000.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sfu_all.h"
 #include "sfu_build_id.h"
+#include "sfu_calls.h"
 #include "sfu_cycles.h"
 #include "sfu_dump.h"
 #include "sfu_record.h"
@@ -2283,6 +2285,149 @@ static void test_trap_elsewhere(void **state)
     assert_string_equal(output, "");
 }
 
+/* A section of this CPU, version 3, of one function at 0x10 above it that is 8 bytes long. */
+#if defined(__x86_64__)
+enum { OWN_ABI = SFU_AMD64 };
+#elif defined(__aarch64__)
+enum { OWN_ABI = SFU_AARCH64 };
+#else
+enum { OWN_ABI = SFU_S390X };
+#endif
+static uint8_t own_bytes[] = {0xe2, 0xde, 3, 1, OWN_ABI, 0, 0xf8, 0, 1, 0, 0,  0, 1, 0, 0, 0, 8, 0,
+                              0,    0,    0, 0, 0,       0, 16,   0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0,
+                              8,    0,    0, 0, 0,       0, 0,    0, 1, 0, 0,  0, 0, 0, 3, 8};
+enum { OWN_INFO = 46, TRAP_FRAME = 0x80, FUNCTION = 16 };
+
+/* Code, where in it the function is, from 16 on, and whether a call ends at RA. */
+static struct call_code {
+    uint8_t code[32];
+    unsigned ra;
+    bool is_call;
+} call_codes[] = {
+#if defined(__x86_64__)
+    {{[16] = 0xe8, 0, 0, 0, 0}, 21, true},
+    {{[17] = 0xe8, 0, 0, 0, 0}, 21, false},
+    {{[15] = 0xe8, 0, 0, 0, 0}, 20, false}, /* begins in front of the function */
+    {{[19] = 0xe8, 0, 0, 0, 0}, 24, true},  /* the last instruction of the function */
+    {{[16] = 0xff, 0xd0}, 18, true},
+    {{[16] = 0xff, 0xd7}, 18, true},
+    {{[16] = 0xff, 0xe0}, 18, false}, /* jmp */
+    {{[16] = 0xff, 0xc0}, 18, false}, /* inc */
+    {{[16] = 0xff, 0xf0}, 18, false}, /* push */
+    {{[16] = 0xfe, 0xd0}, 18, false},
+    {{[15] = 0xff, 0xd0}, 17, false},
+    {{[16] = 0x41, 0xff, 0xd3}, 19, true},
+    {{[16] = 0xff, 0x10}, 18, true},
+    {{[16] = 0xff, 0x18}, 18, true}, /* to another segment */
+    {{[16] = 0xff, 0x14, 0x24}, 19, true},
+    {{[16] = 0xff, 0x14, 0x25}, 19, false},
+    {{[16] = 0xff, 0x14}, 18, false},
+    {{[16] = 0xff, 0x14, 0x25}, 18, false}, /* what lies at the return address is not of the call */
+    {{[16] = 0xff, 0x50, 8}, 19, true},
+    {{[16] = 0xff, 0x50}, 18, false},
+    {{[16] = 0xff, 0x54, 0x24, 8}, 20, true},
+    {{[16] = 0xff, 0x54, 0x24}, 19, false},
+    {{[16] = 0xff, 0x90, 0, 1, 0, 0}, 22, true},
+    {{[16] = 0xff, 0x90, 0, 1, 0}, 21, false},
+    {{[16] = 0xff, 0x94, 0x24, 0, 1, 0, 0}, 23, true},
+    {{[16] = 0xff, 0x15, 0, 1, 0, 0}, 22, true},
+    {{[16] = 0xff, 0x15}, 18, false},
+    {{[16] = 0xff, 0x14, 0x25, 0, 1, 0, 0}, 23, true},
+    {{[16] = 0xff, 0xd4}, 18, true},
+    {{[16] = 0xff, 0xd5}, 18, true},
+    {{[16] = 0x9a, 0, 0, 0, 0, 0, 0}, 23, false}, /* of 32 bits */
+    {{[16] = 0x90, 0xc3}, 18, false},
+#elif defined(__aarch64__)
+    {{[16] = 0, 0, 0, 0x94}, 20, true},     {{[16] = 0, 0, 0, 0x97}, 20, true},
+    {{[16] = 0, 0, 0, 0x14}, 20, false},    {{[14] = 0, 0, 0, 0x94}, 18, false},
+    {{[16] = 0, 0, 0x3f, 0xd6}, 20, true},  {{[16] = 0x1f, 8, 0x3f, 0xd6}, 20, true}, /* blraaz */
+    {{[16] = 0, 8, 0x3f, 0xd7}, 20, true},                                            /* blraa */
+    {{[16] = 0, 0, 0x1f, 0xd6}, 20, false}, {{[16] = 0xc0, 3, 0x5f, 0xd6}, 20, false},
+#elif defined(__s390x__)
+    {{[16] = 0xc0, 0xe5, 0, 0, 0, 0}, 22, true},
+    {{[16] = 0xc0, 0xf4, 0, 0, 0, 0}, 22, false},
+    {{[14] = 0xc0, 0xe5, 0, 0, 0, 0}, 20, false},
+    {{[16] = 0xa7, 0xe5, 0, 0}, 20, true},
+    {{[16] = 0xa7, 0xf4, 0, 0}, 20, false},
+    {{[14] = 0xa7, 0xe5, 0, 0}, 18, false},
+    {{[16] = 0x0d, 0xe1}, 18, true},
+    {{[16] = 0x07, 0xfe}, 18, false},
+#else
+    {{0}, 18, true},
+#endif
+};
+
+/* The frames of a thread that is in the function of C, and returns to what C says. */
+static void print_calls(struct call_code *c)
+{
+    length = 0;
+    output[0] = '\0';
+    target.sections = NULL;
+    assert_int_equal(
+        sfu_add(&target.sections, &section, 1, own_bytes, sizeof own_bytes, (uintptr_t)c->code + FUNCTION - 0x10),
+        SFU_OK);
+    panic.calls = sfu_print_calls;
+    top.pc = (uintptr_t)c->code + c->ra;
+    top.pc_kind = SFU_PC_RETURN;
+    (void)sfu_panic_print(&panic, &top);
+}
+
+static void test_calls(void **state)
+{
+    size_t i;
+
+    (void)state;
+    target.frame_pointers = false;
+    for (i = 0; i < sizeof call_codes / sizeof call_codes[0]; i++) {
+        struct call_code *c = &call_codes[i];
+        char line[64];
+
+        print_calls(c);
+        snprintf(line, sizeof line, "#0  0x%016" PRIx64 "%s\n", top.pc, c->is_call ? "" : "  [guessed]");
+        assert_non_null(strstr(output, line));
+        assert_true((strstr(output, "guessed frames are not proven") == NULL) == c->is_call);
+        snprintf(line, sizeof line, "IMAGE 0x%" PRIx64, c->is_call ? top.pc - 1 : top.pc);
+        assert_non_null(strstr(output, line));
+    }
+}
+
+#if defined(__x86_64__)
+/* A trap's own frame returns to where no call ends, but not to what lies behind it. */
+static void test_calls_trap(void **state)
+{
+    static struct call_code inside = {{0x90}, 20, false}, behind = {{0x90}, 24, false};
+
+    (void)state;
+    target.frame_pointers = false;
+    own_bytes[OWN_INFO] = TRAP_FRAME;
+    print_calls(&inside);
+    assert_null(strstr(output, "guessed"));
+    print_calls(&behind);
+    assert_non_null(strstr(output, "  [guessed]\n"));
+    own_bytes[OWN_INFO] = 0;
+}
+
+/* An exact PC is marked nowhere, nor is a return address without a row: nothing is read there. */
+static void test_calls_elsewhere(void **state)
+{
+    static struct call_code code = {{0x90}, 20, false};
+
+    (void)state;
+    target.frame_pointers = false;
+    print_calls(&code);
+    assert_non_null(strstr(output, "guessed"));
+    length = 0;
+    top.pc_kind = SFU_PC_EXACT;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "guessed"));
+    length = 0;
+    top.pc_kind = SFU_PC_RETURN;
+    top.pc = 0x1000;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "guessed"));
+}
+#endif
+
 int main(void)
 {
     const struct check_test tests[] = {
@@ -2365,6 +2510,11 @@ int main(void)
         CHECK_SETUP(test_trap_odd, reset),
 #endif
         CHECK_SETUP(test_trap_elsewhere, reset),
+        CHECK_SETUP(test_calls, reset),
+#if defined(__x86_64__)
+        CHECK_SETUP(test_calls_trap, reset),
+        CHECK_SETUP(test_calls_elsewhere, reset),
+#endif
     };
 
     return check_run("print", tests);

@@ -10,7 +10,7 @@
 #   one-section  the same with sfu_open instead of sfu_add
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
-#   print, build-id, cycles, record, all, symbols, dump, sizes, trap, kernel
+#   print, build-id, cycles, calls, record, all, symbols, dump, sizes, trap, kernel
 #                bytes of text and rodata of each part of port/print, port/symbols and port/kernel
 #   depot, depot-print, profile
 #                the same of port/depot and port/profile
@@ -81,7 +81,7 @@ parts() {
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
     readelf=$(readelf_of "$2")
     panic='print build-id record symbols'
-    for part in print build-id cycles record all symbols dump sizes trap kernel depot depot-print profile; do
+    for part in print build-id cycles calls record all symbols dump sizes trap kernel depot depot-print profile; do
         file=sfu_$(echo $part | tr - _).c
         case $part in
         symbols | kernel | depot | profile) file=port/$part/$file ;;

@@ -174,13 +174,13 @@ heads
 rm -f "$out/switches.all"
 panic=$out/dist/sfu_panic.c
 own='-DSFU_ABI=@ABI@ -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3'
-parts='-DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS'
+parts='-DSFU_NO_CYCLES -DSFU_NO_CALLS -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS'
 row 'sfu_panic.c, all of it' "$panic"
 saved_of=$out/switches.all
-for part in CYCLES RECORD ALL SYMBOLS; do
+for part in CYCLES CALLS RECORD ALL SYMBOLS; do
     row "SFU_NO_$part saves" "$panic" -DSFU_NO_$part
 done
 saved_of=
-row 'without these four' "$panic" "$parts"
-row 'without these four, own' "$panic" "$parts" "$own"
+row 'without these five' "$panic" "$parts"
+row 'without these five, own' "$panic" "$parts" "$own"
 row 'the same, and SFU_NO_STRINGS' "$panic" "$parts" "$own" -DSFU_NO_STRINGS

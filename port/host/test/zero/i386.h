@@ -13,6 +13,8 @@ struct frame {
 #define FAULT       __asm__ volatile("ud2")
 #define FAULT_SIZE  2
 
+#define STACK_POINTER "esp"
+
 extern const char invalid_entry[];
 
 static inline void machine_putc(char c)

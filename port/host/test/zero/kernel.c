@@ -205,6 +205,40 @@ step void elsewhere(void)
 }
 #endif
 
+void kernel_main(void);
+
+#ifdef NEW_THREAD
+/* The stack of a thread that has not run yet: begin() returns to where body() starts, in front of which a function ends
+ * in a return. */
+void body(void);
+__asm__(".text\n"
+        ".type front, @function\n"
+        "front: add $1, %eax\n"
+        "    ret\n"
+        ".type body, @function\n"
+        "body: call front\n"
+        "    ret");
+
+static void begin(void)
+{
+    panic("a new thread\n");
+    say("DONE\n");
+    for (;;)
+        sink++;
+}
+
+static void new_thread(void)
+{
+    static uintptr_t thread_stack[2048];
+    uintptr_t *top = thread_stack + 2045;
+
+    top[0] = (uintptr_t)begin;
+    top[1] = (uintptr_t)body;
+    top[2] = (uintptr_t)kernel_main + 1; /* left there by somebody */
+    __asm__ volatile("mov %0, %%" STACK_POINTER "; ret" : : "r"(top));
+}
+#endif
+
 #ifdef PROGRAMS
 void run_program(void);
 void finish(void);
@@ -293,7 +327,6 @@ void second_main(void)
 }
 #endif
 
-void kernel_main(void);
 void kernel_main(void)
 {
     machine_init();
@@ -307,6 +340,9 @@ void kernel_main(void)
 #endif
     if (start() != SFU_OK)
         say("no tables\n");
+#ifdef NEW_THREAD
+    new_thread();
+#endif
 #ifdef ELSEWHERE
     elsewhere();
 #endif

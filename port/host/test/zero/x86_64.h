@@ -12,6 +12,8 @@ struct frame {
 #define FAULT       __asm__ volatile("ud2")
 #define FAULT_SIZE  2
 
+#define STACK_POINTER "rsp"
+
 extern const char invalid_entry[];
 #ifdef FAULT_STACK
 extern const char FAULT_STACK[]; /* its high end */
