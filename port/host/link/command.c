@@ -162,6 +162,29 @@ static bool is_other_tool(const char *path)
     return has_part(path, others, sizeof others / sizeof others[0]);
 }
 
+/* Whether the command in LIST, whose first word is the name of no tool, is a script that runs a linker: by what it says
+ * of itself. A command without the name of an output, or with -c, is not asked. */
+static bool says_linker(const struct words *list)
+{
+    static const char *const linkers[] = {"GNU ld", "GNU gold", "LLD ", "mold "};
+    struct words words = {NULL, 0};
+    struct said said = {0};
+    bool names_output = false, says = false;
+    size_t i;
+
+    for (i = 1; i < list->num && strcmp(list->list[i], "-c") != 0; i++)
+        names_output |= strcmp(list->list[i], "-o") == 0;
+    if (i < list->num || !names_output)
+        return false;
+    words_add(&words, list->list[0]);
+    words_add(&words, "--version");
+    if (run_command(words.list, &said) == 0)
+        for (i = 0; said.out != NULL && i < sizeof linkers / sizeof linkers[0]; i++)
+            says |= strstr(said.out, linkers[i]) != NULL;
+    said_free(&said);
+    return says;
+}
+
 /* How many words in front of the compiler or linker name programs that run it: ccache, env NAME=VALUE, a script. */
 static size_t skip_launchers(const struct words *words)
 {
@@ -316,13 +339,13 @@ static bool is_argument(const char *word)
 void command_read(struct command *command, char **list, size_t num)
 {
     size_t i, first = 0;
+    const char *program;
 
     memset(command, 0, sizeof *command);
     for (i = 0; i < num; i++)
         words_add(&command->words, list[i]);
     if (num > 0 && is_argument(list[0])) {
-        const char *program = default_program(&command->words);
-
+        program = default_program(&command->words);
         memset(&command->words, 0, sizeof command->words);
         words_add(&command->words, program);
         if (strcmp(program, "rust-lld") == 0) {
@@ -335,7 +358,9 @@ void command_read(struct command *command, char **list, size_t num)
             words_add(&command->words, list[i]);
     }
     first = skip_launchers(&command->words);
-    command->driver = !is_linker(command->words.list[first]);
+    program = command->words.list[first];
+    command->driver =
+        !is_linker(program) && (is_compiler(program) || is_other_tool(program) || !says_linker(&command->words));
     for (i = first + 1; i < command->words.num; i++)
         see(command, command->words.list[i], 0);
     if (!is_other_tool(command->words.list[0]))
@@ -522,6 +547,39 @@ static bool compile_nothing(const struct command *command, const char *scratch)
     return run_silently(words.list);
 }
 
+/* Whether the file NAME has LLVM's bitcode, which says nothing of its CPU that could be read here. */
+static bool is_bitcode(const char *name)
+{
+    unsigned char head[4] = {0};
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+                    memcmp(head, "BC\xc0\xde", sizeof head) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* Has the linker make code of the first input that is bitcode, in SCRATCH. */
+static bool link_bitcode(const struct command *command, const char *scratch)
+{
+    const char *const added[] = {"-r", "-o", scratch};
+    const size_t first = skip_launchers(&command->words);
+    struct words words = {NULL, 0};
+    size_t i = 0, k;
+
+    while (i < command->seen.num && (command->seen.list[i][0] == '-' || !is_bitcode(command->seen.list[i])))
+        i++;
+    if (i == command->seen.num)
+        return false;
+    for (k = 0; k <= first; k++)
+        words_add(&words, command->words.list[k]);
+    for (k = 0; k < sizeof added / sizeof added[0]; k++)
+        words_add(&words, added[k]);
+    words_add(&words, command->seen.list[i]);
+    return run_silently(words.list);
+}
+
 /* Whether the file NAME is an input with .note.GNU-stack. */
 static bool has_stack_note(const char *name)
 {
@@ -547,8 +605,9 @@ bool command_target(const struct command *command, const char *scratch, struct t
             found = read_file(seen->list[i], target);
         else if (seen->list[i][0] != '-')
             target->stack_note = has_stack_note(seen->list[i]);
-    if (!found && command->driver) {
-        found = compile_nothing(command, scratch) && read_file(scratch, target);
+    if (!found) {
+        found = (command->driver ? compile_nothing(command, scratch) : link_bitcode(command, scratch)) &&
+                read_file(scratch, target);
         unlink(scratch);
     }
     return found &&

@@ -506,6 +506,17 @@ clang_lto() {
         -o own.elf
 }
 try "own object: LTO of clang" clang_lto
+lld_lto() {
+    clang "${plain[@]}" -fno-pie -flto -c own.c -o own-lto.o &&
+        clang "${plain[@]}" -fno-pie -flto -c dist/sfu_panic.c -o panic-lto.o &&
+        own 3 ./counted ld.lld -T own.ld own-lto.o panic-lto.o -o own.elf
+}
+try "own object: LTO of clang by the linker alone" lld_lto
+# A script whose name does not say that it is a linker, as its output does.
+named_otherwise() {
+    printf '#!/bin/sh\nexec ./ld.bfd "$@"\n' >link-it && chmod +x link-it && own 3 ./link-it "${ld[@]}"
+}
+try "own object: a linker with another name" named_otherwise
 sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' \
     -e 's/\.comment/.rodata &/' own.ld \
     >discards.ld
