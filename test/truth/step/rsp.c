@@ -4,11 +4,12 @@
  * Steps a program under QEMU user mode by the GDB remote protocol, over a socket; or, if it is for this machine's own
  * CPU and that is x86_64, by Linux's ptrace, in a fifth of the time.
  *
- * The stub answers a step, the registers and the stack's blocks in one exchange. QEMU's user-mode stub takes 256
- * bytes at a time and then waits for the acknowledgement of its answer at the socket itself; so each command is
- * filled up to 256 bytes with acknowledgements, which it skips between packets, and one more follows. The answers come
- * in many small pieces: under SCHED_BATCH a piece does not interrupt the stub to wake up who reads it, which takes a
- * third of the CPU's time away.
+ * The stub answers a step and the registers in one exchange. QEMU's user-mode stub takes 256 bytes at a time and then
+ * waits for the acknowledgement of its answer at the socket itself; so each command is filled up to 256 bytes with
+ * acknowledgements, which it skips between packets, and one more follows. The answers come in many small pieces: under
+ * SCHED_BATCH a piece does not interrupt the stub to wake up who reads it, which takes a third of the CPU's time away.
+ *
+ * The program's memory is QEMU's, at GUEST_BASE, and is read there.
  */
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +29,10 @@
 #include <unistd.h>
 #include "machine.h"
 
-enum { CHUNK = 257, MAX_COMMANDS = 64, MOST = 2048 / BLOCK };
+enum { CHUNK = 257, MAX_COMMANDS = 2 };
+
+/* QEMU's -B: where it has address 0 of the program. Nothing of its own is within 80 TiB behind it. */
+#define GUEST_BASE UINT64_C(0x10000000000)
 
 /* ---- Packets ---- */
 
@@ -37,7 +41,7 @@ struct exchange {
     size_t len;
 };
 
-/* COMMAND is shorter than 200 characters, and there are fewer than MAX_COMMANDS. */
+/* COMMAND is shorter than 200 characters, and no more than MAX_COMMANDS are sent at once. */
 static void add_command(struct exchange *x, const char *command)
 {
     char *p = x->bytes + x->len;
@@ -145,12 +149,26 @@ static bool take_registers(struct machine *m)
     return true;
 }
 
+/* Of the process that is stepped, at ADDR of it. */
+static bool read_process(const struct machine *m, uint64_t addr, void *buffer, size_t len)
+{
+    struct iovec to = {buffer, len}, from = {(void *)(uintptr_t)addr, len};
+
+    return process_vm_readv(m->pid, &to, 1, &from, 1, 0) == (ssize_t)len;
+}
+
+/* Reads the blocks that were wanted before the last instruction, of the process, BASE bytes behind their addresses. */
+static void read_blocks(struct machine *m, uint64_t base)
+{
+    unsigned i;
+
+    for (i = 0; i < m->num_blocks; i++)
+        m->blocks[i].valid = read_process(m, base + m->blocks[i].addr, m->blocks[i].bytes, BLOCK);
+}
+
 static bool rsp_read(struct machine *m, uint64_t addr, void *buffer, size_t len)
 {
-    char command[64];
-
-    sprintf(command, "m%llx,%zx", (unsigned long long)addr, len);
-    return ask(m, command) && m->reply[0] != 'E' && from_hex(m->reply, buffer, len);
+    return read_process(m, GUEST_BASE + addr, buffer, len);
 }
 
 static bool rsp_read_float(struct machine *m, unsigned number_of, uint64_t *value)
@@ -165,46 +183,9 @@ static bool rsp_read_float(struct machine *m, unsigned number_of, uint64_t *valu
     return true;
 }
 
-/* How many blocks from FIRST lie side by side, as many as fit one packet. */
-static unsigned run_of_blocks(const struct machine *m, unsigned first)
-{
-    unsigned n = 1;
-
-    while (n < MOST && first + n < m->num_blocks &&
-           m->blocks[first + n].addr == m->blocks[first].addr + (uint64_t)n * BLOCK)
-        n++;
-    return n;
-}
-
-/* Takes the blocks of a run out of an answer. The stub sends no partial ones. */
-static void take_blocks(struct machine *m, unsigned first, unsigned n)
-{
-    unsigned i;
-
-    if (m->reply[0] == 'E')
-        return;
-    for (i = 0; i < n; i++)
-        m->blocks[first + i].valid = from_hex(m->reply + (size_t)i * BLOCK * 2, m->blocks[first + i].bytes, BLOCK);
-}
-
-static void ask_for_blocks(struct machine *m, struct exchange *x)
-{
-    unsigned i, n, count = 0;
-    char command[64];
-
-    for (i = 0; i < m->num_blocks && count < MAX_COMMANDS - 4; i += n, count++) {
-        n = run_of_blocks(m, i);
-        sprintf(command, "m%llx,%x", (unsigned long long)m->blocks[i].addr, n * BLOCK);
-        add_command(x, command);
-    }
-    m->num_blocks = i;
-}
-
-/* The answer to a step or continue command, to 'g' and to ask_for_blocks. */
+/* The answer to a step or continue command, and to 'g'. */
 static enum event take_stop(struct machine *m)
 {
-    unsigned i, n;
-
     if (!get_reply(m)) {
         fprintf(stderr, "step: the stub does not answer after %#llx\n", (unsigned long long)m->regs.pc);
         return FAILED;
@@ -220,12 +201,7 @@ static enum event take_stop(struct machine *m)
     }
     if (!get_reply(m) || !take_registers(m))
         return FAILED;
-    for (i = 0; i < m->num_blocks; i += n) {
-        n = run_of_blocks(m, i);
-        if (!get_reply(m))
-            return FAILED;
-        take_blocks(m, i, n);
-    }
+    read_blocks(m, GUEST_BASE);
     return STOPPED;
 }
 
@@ -237,7 +213,6 @@ static enum event run(struct machine *m, const char *command)
     machine_forget(m);
     add_command(&x, command);
     add_command(&x, "g");
-    ask_for_blocks(m, &x);
     return send_all(m, &x) ? take_stop(m) : FAILED;
 }
 
@@ -271,8 +246,11 @@ static enum event rsp_run_to(struct machine *m, uint64_t addr, int signal)
 
 static void run_emulator(const struct machine *m, const char *emulator, const char *program)
 {
+    char base[32];
+
+    sprintf(base, "%#llx", (unsigned long long)GUEST_BASE);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp(emulator, emulator, "-s", "1048576", "-g", m->path, program, (char *)NULL);
+    execlp(emulator, emulator, "-B", base, "-s", "1048576", "-g", m->path, program, (char *)NULL);
     _exit(127);
 }
 
@@ -353,9 +331,7 @@ static bool native_registers(struct machine *m)
 
 static bool native_read(struct machine *m, uint64_t addr, void *buffer, size_t len)
 {
-    struct iovec to = {buffer, len}, from = {(void *)(uintptr_t)addr, len};
-
-    return process_vm_readv(m->pid, &to, 1, &from, 1, 0) == (ssize_t)len;
+    return read_process(m, addr, buffer, len);
 }
 
 /* Lets it run as REQUEST says, with SIGNAL delivered first, until it stops. */
@@ -377,15 +353,6 @@ static enum event resume(struct machine *m, enum __ptrace_request request, int s
     return FAILED;
 }
 
-static enum event native_blocks(struct machine *m)
-{
-    unsigned i;
-
-    for (i = 0; i < m->num_blocks; i++)
-        m->blocks[i].valid = native_read(m, m->blocks[i].addr, m->blocks[i].bytes, BLOCK);
-    return STOPPED;
-}
-
 /* As QEMU does, it takes a system call and the instruction behind it in one step. */
 static enum event native_step(struct machine *m)
 {
@@ -396,7 +363,9 @@ static enum event native_step(struct machine *m)
 
     if (call && event == STOPPED)
         event = resume(m, PTRACE_SINGLESTEP, 0);
-    return event == STOPPED ? native_blocks(m) : event;
+    if (event == STOPPED)
+        read_blocks(m, 0);
+    return event;
 }
 
 /* With a breakpoint, which traps behind its one byte. */
@@ -416,7 +385,10 @@ static enum event native_run_to(struct machine *m, uint64_t addr, int signal)
         ptrace(PTRACE_GETREGS, m->pid, NULL, &r) != 0)
         return FAILED;
     m->regs.pc = r.rip = addr;
-    return ptrace(PTRACE_SETREGS, m->pid, NULL, &r) == 0 ? native_blocks(m) : FAILED;
+    if (ptrace(PTRACE_SETREGS, m->pid, NULL, &r) != 0)
+        return FAILED;
+    read_blocks(m, 0);
+    return STOPPED;
 }
 
 static bool native_read_float(struct machine *m, unsigned number, uint64_t *value)
