@@ -1187,7 +1187,7 @@ def faulty_places(cpu):
 def names_of(objects):
     """{object: (names that it has, names that it needs)}"""
     has = {}
-    for line in run("nm", "-A", *objects)[0].splitlines():
+    for line in run(NM, "-A", *objects)[0].splitlines():
         file, rest = line.split(":", 1)
         kind, name = rest.split()[-2:]
         if kind in "UTDRB":
@@ -3139,7 +3139,7 @@ def entries_unnamed():
         write(image + name + ".s", (lines + "\n").encode())
         run("as", image + name + ".s", "-o", image + name + ".o")
     run("ld", "-T", image + ".ld", image + "a.o", image + "b.o", "-o", image)
-    twins = [int(at, 16) for at in re.findall(r"(?m)^(\w+) t twin$", run("nm", "-n", image)[0])]
+    twins = [int(at, 16) for at in re.findall(r"(?m)^(\w+) t twin$", run(NM, "-n", image)[0])]
     where = addresses_of(image)
     entry, other = (where["f"] + 15) // 16 * 16, where["g"] + 1
     called = "%#x (f+%#x)" % (entry, entry - where["f"])

@@ -13,7 +13,7 @@ import threading
 import time
 
 import host
-from host import WORK, finish, must, read, test, write
+from host import NM, WORK, finish, must, read, test, write
 from traces import TRACE, only_added, run, symbol
 
 PROGRAM = """
@@ -169,7 +169,7 @@ def left_out():
 
 def coloured(program):
     """Colours before a frame and at the ends of lines, as terminals, copies of screens and people write them."""
-    addresses = [int(re.search(r"(?m)^([0-9a-f]+) T %s$" % name, run("nm", program)[0].decode())[1], 16) + 4
+    addresses = [int(re.search(r"(?m)^([0-9a-f]+) T %s$" % name, run(NM, program)[0].decode())[1], 16) + 4
                  for name in CHAIN]
     plain = ["#%d  0x%016x  x+0x4" % frame for frame in enumerate(addresses)]
     wanted = run(TRACE, program, stdin="\n".join(plain + [""]).encode())[0].splitlines()[1::2]
@@ -251,7 +251,7 @@ int main(int n, char **v) { (void)v; int r = outer(n) + two(n); r += by_pointer(
 def outside_memory(program):
     """SP is in no file of --memory: it is said, and what page tables have to do with it."""
     write(WORK + "/ram", bytes(64))
-    at = int(re.search(r"(?m)^([0-9a-f]+) T main$", run("nm", program)[0].decode())[1], 16)
+    at = int(re.search(r"(?m)^([0-9a-f]+) T main$", run(NM, program)[0].decode())[1], 16)
     out = run(TRACE, "--memory=%s/ram@0x40000000" % WORK, "--regs=pc=0x%x,sp=0xffff800000001000" % at, program)[0]
     must(b"SP 0xffff800000001000 is in no file of --memory: if a file is physical memory" in out, out)
     must(b"(CR3)" in out, out)
@@ -285,7 +285,7 @@ def no_tail_call():
     run("objcopy", "--strip-debug", program, program + ".bare")
     ra = re.search(r"call +[0-9a-f]+ <last>\n +([0-9a-f]+):", run("objdump", "-d", "--disassemble=plain", program)[0]
                    .decode())[1]
-    leaf = re.search(r"(?m)^([0-9a-f]+) T leaf$", run("nm", program)[0].decode())[1]
+    leaf = re.search(r"(?m)^([0-9a-f]+) T leaf$", run(NM, program)[0].decode())[1]
     write(WORK + "/ram", struct.pack("<Q", int(ra, 16)) + bytes(120))
     for image in (program, program + ".bare"):
         out = run(TRACE, "--memory=%s/ram@0x7f000000" % WORK, "--regs=pc=0x%s,sp=0x7f000000" % leaf, image)[0].decode()
@@ -375,7 +375,7 @@ def traps(target, linker, pattern):
     emulation = ["-melf_i386"] if target.startswith("i386") else []
     run(linker, *emulation, "-e", "add", "-Ttext=0x100000", WORK + "/traps.o", "-o", WORK + "/traps")
     symbols = sorted((int(at, 16), name) for at, name in re.findall(
-        r"(?m)^([0-9a-f]+) T (\w+)$", run("nm", WORK + "/traps")[0].decode()))
+        r"(?m)^([0-9a-f]+) T (\w+)$", run(NM, WORK + "/traps")[0].decode()))
     run(linker.replace("-ld", "-objcopy") if "-" in linker else "objcopy", "-O", "binary", "-j", ".text",
         WORK + "/traps", WORK + "/traps.bin")
     code = read(WORK + "/traps.bin")
@@ -465,7 +465,7 @@ def failures():
     run("gcc", "-nostdlib", "-no-pie", "-static", "-Wl,-e__stack_chk_fail,-Ttext=0x100000", WORK + "/failures.s", "-o",
         WORK + "/failures")
     at = {name: int(addr, 16) for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$",
-        run("nm", WORK + "/failures")[0].decode())}
+        run(NM, WORK + "/failures")[0].decode())}
     for name, text in names_of.items():
         out = run(TRACE, WORK + "/failures", stdin=b"#1  0x%016x  %s+0x1\n" % (at[name] + 1, name.encode()))[0].decode()
         must(("        trap: %s" % text in out) if text else "trap:" not in out, out)

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 
-from host import GCC, TC, WORK, Wrong, finish, must, read, test, write
+from host import GCC, NM, TC, WORK, Wrong, finish, must, read, test, write
 from traces import LIMIT, TRACE, Stub, by_gdb, by_trace, frames, free_port, packet, retry, run, survives
 
 # ---- kernels in the upper half ----
@@ -116,7 +116,7 @@ class Upper:
     def is_there(self):
         """Whether its PC is in run(), by QEMU's monitor."""
         low, size = (int(word, 16) for word in re.search(
-            rb"(?m)^([0-9a-f]+) ([0-9a-f]+) t run$", run("nm", "-S", self.image)[0]).groups())
+            rb"(?m)^([0-9a-f]+) ([0-9a-f]+) t run$", run(NM, "-S", self.image)[0]).groups())
         self.monitor("stop")  # a PC is only right then
         pc = self.pc()
         self.monitor("cont")
@@ -574,7 +574,7 @@ def upper_hostile_threads(machine):
     offset = VARIANTS[[name for name in ORDINARY if VARIANTS[name][0] == machine.cpu][0]][1]
     table = ["--page-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
     symbols = {m[2].decode(): int(m[1], 16) - offset for m in re.finditer(rb"(?m)^([0-9a-f]+) \w (\w+)$",
-                                                                         run("nm", machine.image)[0])}
+                                                                         run(NM, machine.image)[0])}
     words = [symbols["threads"], symbols["ring"], *(symbols["slots"] + 8 * i for i in range(18)),
              *(symbols["table"] + 8 * i for i in range(3))]
     whole, good = {at: core.word(at) for at in words}, 0
