@@ -17,6 +17,14 @@ int tool_main(int argc, char **argv);
 
 enum { MOST = 64 /* fields */, FILES = 3 };
 
+/* How much freed memory the address sanitizer keeps from use. With its own 256 MiB nothing that a run frees is used
+ * again, and touching new memory takes a fifth of the time; one function of an image frees a quarter of one MiB. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=4";
+}
+
 static void open_as(int number, const char *file)
 {
     int fd = open(file, number == STDIN_FILENO ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC, 0666);

@@ -8,10 +8,6 @@ import os
 import signal
 import subprocess
 
-# How much freed memory the address sanitizer keeps from use. With its 256 MiB nothing that a run frees is used again,
-# and touching new memory takes a fifth of the time; what one function of an image takes is a quarter of one MiB.
-QUARANTINE = "quarantine_size_mb=4"
-
 
 class Many:
     def __init__(self, program, directory, seconds):
@@ -22,9 +18,7 @@ class Many:
         if self.process is None:
             self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                             errors="surrogateescape",
-                                            env={**os.environ, "SFU_MANY": str(self.seconds),
-                                                 "ASAN_OPTIONS": ":".join(filter(None, (
-                                                     QUARANTINE, os.environ.get("ASAN_OPTIONS"))))})
+                                            env={**os.environ, "SFU_MANY": str(self.seconds)})
             atexit.register(self.end)
         self.process.stdin.write("\t".join(fields) + "\n")
         self.process.stdin.flush()
