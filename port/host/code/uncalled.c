@@ -853,7 +853,9 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
     if (unit->lost_to == LOST_BY_WORD)
         code_enter(code, how, unit->start, CODE_ERROR,
                    "its CFI says that an error code lies below the interrupted PC");
-    if (unit->lost_to == LOST_BY_PROGRAM)
+    if (unit->lost_to == LOST_BY_START)
+        code_begin_at(code, unit->start, CODE_START);
+    if (unit->lost_to == LOST_BY_PROGRAM || unit->lost_to == LOST_BY_START)
         return;
     if ((unit->lost_to == LOST_BY_JUMP || unit->lost_to == LOST_BY_FRAME) && unit->is_called)
         code_begin_at(code, unit->start, CODE_CALLED);
@@ -882,6 +884,14 @@ static void enter_handed(struct code *code, const bool *from)
     for (i = 0; i < code->num_units; i++)
         if (from[i] && code->units[i].lost_to == LOST_BY_PROGRAM)
             code_add_edge(code, code->units[i].start, &state);
+}
+
+/* Whether UNIT, whose ways end as ENDS say, is where the image starts, and leaves the stack that it was entered with
+ * for good: its CFI is that of a function without a prologue (`__attribute__((naked))`). */
+static bool is_first(const struct code *code, const struct code_unit *unit, const struct code_ends *ends)
+{
+    return unit->start == code->image->header.e_entry && code->image->pe == NULL && unit->says_nothing &&
+           ends->loses && !ends->returns && !ends->resumes && !ends->exits;
 }
 
 /* Why UNIT is not called, although its CFI says so; or LOST_BY_NOTHING. VECTOR: a register says that an interrupt
@@ -917,6 +927,8 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */
     code_try(code, unit->start, CODE_CALLED, &ends);
+    if (is_first(code, unit, &ends))
+        return LOST_BY_START;
     if (may_be_last_entry(code->cpu, unit, &ends))
         return LOST_BY_ENTRY;
     return may && is_uncalled(code, unit, &ends) ? LOST_BY_END : LOST_BY_NOTHING;

@@ -2009,6 +2009,20 @@ def started(cpu, text):
                  "--derive", "--entry=boot:start")
 
 
+def naked(cpu):
+    """Where the image starts, a function of empty CFI takes a stack of its own and goes on in another one: nobody has
+    called either."""
+    nop, call, _ = PLAIN_CODE.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu,
+                                  ("nop", "call leaf", "jmp"))
+    takes = re.sub(" => .*", "", NUMBERED[cpu].split("\n" + call)[0])
+    jump = JUMP.get(cpu, "b")
+    between = "\n.cfi_endproc\n.type g, %function\n.globl g\ng: .cfi_startproc\n"
+    image, where = build(cpu, "naked", "%s\n%s g%s%s\n%s\n1: %s 1b" % (takes, jump, between, nop, call, jump))
+    run(*CPUS[cpu][1], *HIGH.get(cpu, ()), "-e", "f", image + ".o", "-o", image)
+    found = rows(cpu, image, where["f"], where["end"], "--find")
+    must(found[where["f"]] == found[where["g"]] == found[where["g"] + 2] == "outermost", str(found))
+
+
 def restarted(cpu):
     """A function jumps to where the image starts: nobody has called that all the same."""
     jump = JUMP.get(cpu, "b")
@@ -2780,6 +2794,7 @@ def main():
         text = STARTED["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: start-up code jumps to a function of empty CFI" % cpu, started, cpu, text)
         test("%s: a function jumps to start-up code" % cpu, restarted, cpu)
+        test("%s: the image starts with a function of empty CFI" % cpu, naked, cpu)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
             for body in bodies:
