@@ -638,10 +638,17 @@ static void access_many(struct code_fact *fact, bool loads, uint8_t rn, uint32_t
 
 /* ---- Coprocessors, floating point ------------------------------------------------------------------------------ */
 
+/* Whether WORD is vldr or vstr of a register of the system, as secure functions save FPCXTNS. */
+static bool is_system(uint32_t word)
+{
+    return field(word, 25, 3) == 6 && field(word, 8, 4) == 15 && !field(word, 12, 1) && field(word, 7, 1);
+}
+
 /* ldc, stc; vldr, vldm and so on: loads change no other register than the one of the address. */
 static void access_floats(struct code_fact *fact, const struct instruction *i)
 {
-    const uint32_t word = i->word, which = field(word, 8, 4), bytes = (which == 9 ? 2 : 4) * (word & 0xff);
+    const uint32_t word = i->word, which = field(word, 8, 4), number = word & (is_system(word) ? 0x7f : 0xff),
+                   bytes = (which == 9 ? 2 : 4) * number;
     const bool before = field(word, 24, 1), up = field(word, 23, 1), writes = field(word, 21, 1);
     const bool loads = field(word, 20, 1), floats = which == 10 || which == 11,
                one = which == 9 || (before && !writes);
@@ -669,6 +676,36 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
         set(fact, rn, rn, k);
 }
 
+/* MVE's loads and stores of a vector, of which a store counts as one of all its elements: one after the other, those of
+ * memory as wide as those of the vector or narrower; two or four vectors by turns; at addresses out of a vector. */
+static void access_mve(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t word = i->word, size = field(word, 7, 2);
+    const bool before = field(word, 24, 1), up = field(word, 23, 1), writes = field(word, 21, 1);
+    const bool loads = field(word, 20, 1), other = word >> 28 == 15, wide = field(word, 12, 1);
+    const bool by_turns = other && wide && !before, narrow = !wide;
+    const uint8_t rn = narrow ? (uint8_t)field(word, 16, 3) : reg_at(word, 16);
+    const uint32_t element = narrow ? 1 + field(word, 19, 1) : 1u << size;
+    const uint32_t bytes = by_turns ? (word & 1 ? 64 : 32) : element * (16u >> size);
+    const int64_t k = by_turns ? bytes : (int64_t)((word & 127) * element) * (up ? 1 : -1);
+
+    if (size == 3 || rn == PC || (rn == SP && by_turns)) {
+        unknown(fact);
+        return;
+    }
+    if (other && wide && before) /* at addresses out of a vector */
+        return;
+    if (!before && !writes && !by_turns) { /* at distances out of one */
+        if (!loads)
+            code_write(fact, ANYWHERE, 0, 8);
+        return;
+    }
+    if (!loads)
+        code_overwrite(fact, rn, before ? k : 0, bytes);
+    if (writes)
+        set(fact, rn, rn, k);
+}
+
 /* Encodings that A32 and T32 have in common: 1110 and 1111 on top, then 110 or 1110. Of coprocessors 0 to 7 CPUs may
  * make what they like (CDE). With 1111, 8 to 13 are vectors alone. */
 static void coprocessor(struct code_fact *fact, const struct instruction *i)
@@ -680,7 +717,11 @@ static void coprocessor(struct code_fact *fact, const struct instruction *i)
     fact->flags = moves && loads && reg_at(word, 12) == PC; /* vmrs, mrc: to the flags */
     if (word >> 28 == 15 && which >= 8 && which < 14)
         return;
-    if ((which < 8 && !moves && !moves_two) || (i->decoder != NULL && i->decoder->vectors && which >= 14)) {
+    const bool vectors = i->decoder != NULL && i->decoder->vectors && which >= 14;
+
+    if (vectors && field(word, 25, 3) == 6 && !is_system(word) && !field(word, 22, 1)) {
+        access_mve(fact, i);
+    } else if ((which < 8 && !moves && !moves_two) || (vectors && !is_system(word))) {
         unknown(fact);
     } else if (moves_two) { /* mcrr, mrrc, vmov */
         if (loads) {

@@ -627,7 +627,12 @@ COPY_LOST_BY_ALONE = {
             "add r3, sp, #8\nmov r2, #8\nstrd r0, r1, [r3, -r2]", "mvn r1, #3\nstr r0, [sp, -r1]!\nsub sp, sp, #4",
             ".fpu neon\nmov r3, sp\nvstmia r3!, {d0}", ".fpu vfp\nfstmiax sp, {d0}", "stc p14, c5, [sp, #4]",
             ".inst 0xed8d0903"), # vstr.16 s0, [sp, #6],
-    "thumb": ("stc p14, c5, [sp, #4]", ".fpu neon\nvstmia sp, {d0}", ".fpu vfp\nfstmiax sp, {d0}")}
+    # vstr fpcxtns, [sp, #4]; of MVE: vstrw.32 q0, [sp]; vstrb.8 q0, [r3, #-8]; vstrb.16 q0, [r3]; vstrh.32 q0, [r3],
+    # #2; vstrw.32 q0, [r3, #-16]!: not every assembler has them
+    "thumb": ("stc p14, c5, [sp, #4]", ".fpu neon\nvstmia sp, {d0}", ".fpu vfp\nfstmiax sp, {d0}",
+              ".inst.w 0xedcdcf81", *(".eabi_attribute 48, 2\n" + how for how in (
+                  ".inst.w 0xed8d1f00", "add r3, sp, #8\n.inst.w 0xed031e08", "mov r3, sp\n.inst.w 0xed830e80",
+                  "mov r3, sp\n.inst.w 0xecab0f01", "add r3, sp, #16\n.inst.w 0xed231f04")))}
 # What writes elsewhere, or perhaps leaves what was there.
 COPY_KEPT_BY = {
     "x86_64": ("vmaskmovps %xmm0, %xmm1, (%rsp)", "vmovdqu64 %zmm0, (%rsp){%k1}",
@@ -662,6 +667,9 @@ COPY_KEPT_BY = {
               "ap 264(16, %r15), 160(4, %r15)"),
     "arm": ("mov r3, sp\nstrex r1, r2, [r3]", "mov r3, sp\nmov r2, #8\nstrb r0, [r3, r2]"),
 }
+# vstrw.32 q0, [sp, #8]; vldrw.32 q0, [sp]; vldrw.32 q0, [r3], #16.
+COPY_KEPT_BY_ALONE = {"thumb": [".eabi_attribute 48, 2\n" + how for how in (
+    ".inst.w 0xed8d1f02", ".inst.w 0xed9d1f00", "mov r3, sp\n.inst.w 0xecb31f04")]}
 # A word is put back: nothing is lost.
 PUT_BACK = {
     "x86_64": ("mov AT, %rdx\nmov %rax, AT\nnop => * * *\nmov %rdx, AT", "r7+16 [cfa-8] [cfa-16]"),
@@ -2727,7 +2735,7 @@ def main():
         for how in COPY_LOST_BY[cpu if cpu in COPIES else kind] + COPY_LOST_BY_ALONE.get(cpu, ()):
             test("%s: RA's or FP's last copy overwritten by %s" % (cpu, how.replace("\n", "; ")), copy_lost, cpu, kind,
                  how, "none")
-        for how in COPY_KEPT_BY[cpu if cpu in COPIES else kind]:
+        for how in (*COPY_KEPT_BY[cpu if cpu in COPIES else kind], *COPY_KEPT_BY_ALONE.get(cpu, ())):
             test("%s: RA's and FP's last copy kept by %s" % (cpu, how.replace("\n", "; ")), copy_lost, cpu, kind, how,
                  PUT_BACK[cpu if cpu in COPIES else kind][1])
         test("%s: RA's or FP's last copy is put back" % cpu, copy_lost, cpu, kind,

@@ -271,7 +271,11 @@ TRUE["thumb"] = {**{name: text.replace("FPN", "7") for name, text in ARM_TRUE.it
         .cfi_def_cfa_offset 4\nldr.w pc, [sp], #4""",
     "aligned": """push {r4, r7, lr}\n.cfi_def_cfa_offset 12\n.cfi_offset 7, -8\n.cfi_offset 14, -4\nadd r7, sp, #4
         .cfi_def_cfa 7, 8\nsub sp, #20\nmov r4, sp\nlsrs r4, r4, #4\nlsls r4, r4, #4\nmov sp, r4\nbl frame
-        subs r7, #4\n.cfi_def_cfa_offset 12\nmov sp, r7\n.cfi_def_cfa_register 13\npop {r4, r7, pc}"""}
+        subs r7, #4\n.cfi_def_cfa_offset 12\nmov sp, r7\n.cfi_def_cfa_register 13\npop {r4, r7, pc}""",
+    # vstr fpcxtns, [sp, #-4]! and vldr fpcxtns, [sp], #4, as a function that the other world may call has them
+    "secure": """.inst.w 0xed6dcf81\n.cfi_def_cfa_offset 4\npush {lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -8
+        bl frame\nldr lr, [sp], #4\n.cfi_def_cfa_offset 4\n.cfi_restore 14\n.inst.w 0xecfdcf81
+        .cfi_def_cfa_offset 0\nbx lr"""}
 TRUE["arm"] = {**{name: text.replace("FPN", "11") for name, text in ARM_TRUE.items()}, "apcs": """mov r12, sp
         push {r11, r12, lr, pc}\n.cfi_def_cfa_offset 16\n.cfi_offset 11, -16
         .cfi_offset 14, -8\nsub r11, r12, #4\n.cfi_def_cfa 11, 4\nsub sp, sp, #8\nbl frame\nldmdb r11, {r11, sp, pc}""",
