@@ -468,15 +468,17 @@ static bool may_write_t0(const uint8_t *p, unsigned size)
 
 /* Whether the SIZE bytes from START on, at P, are a piece which `jal t0` calls: clang's -Oz makes functions of what
  * several functions have in common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). Only a
- * symbol says that all of the function is seen, so that t0 is what the call has made it. */
+ * symbol says that all of the function is seen, so that t0 is what the call has made it. A piece is read again at each
+ * of its calls and rows, so that a longer one is taken for an ordinary function. */
 static bool is_shared(const struct image *image, uint64_t start, uint64_t size, const uint8_t *p)
 {
+    enum { MOST_SHARED = 1024 }; /* bytes */
     const struct symbol *symbol = image_symbol(image, start);
     struct constant constant = {0, 0};
     struct instruction i;
     uint64_t at;
 
-    if (symbol == NULL || symbol->addr != start || symbol->size != size)
+    if (symbol == NULL || symbol->addr != start || symbol->size != size || size > MOST_SHARED)
         return false;
     for (at = 0; decode_riscv(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
         if (i.effect == JUMPS)

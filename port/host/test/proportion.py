@@ -158,26 +158,45 @@ def cold_pieces(n):
           0, 0)])
 
 
+def riscv(sections):
+    data = bytearray(elf(sections))
+    data[18:20] = struct.pack("<H", 243)
+    return bytes(data)
+
+
+CIE_OF_RISCV = struct.pack("<IIB", 16, 0xffffffff, 1) + b"\0\x01\x78\x01\x0c\x02\0\0\0\0\0" # CFA = SP, RA in RA
+
+
 def behind_an_epilogue(n):
     """riscv64: instructions behind those that take the frame off, of which CFI says nothing, and neither do the
     tables."""
     code = struct.pack("<7I", 0xff010113, 0x00113423, 0x00000097, 0x000080e7, 0x00813083, 0x01010113, 0x00008067)
     code = code[:-4] + struct.pack("<I", 0x00150513) * n + code[-4:] # addi sp; sd; call; ld; addi sp; addi a0; ret
     program = b"\x44\x0e\x10\x81\x01\0\0\0" # CFA = SP + 16, RA at CFA - 8
-    cie = struct.pack("<IIB", 16, 0xffffffff, 1) + b"\0\x01\x78\x01\x0c\x02\0\0\0\0\0"
     fde = struct.pack("<IIQQ", 28, 0, 0x1000, len(code))
     sections = [(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, code, 0, 0, 0),
-                (b".debug_frame", PROGBITS, 0, 0, cie + fde + program, 0, 0, 0)]
-
-    def image(sections):
-        data = bytearray(elf(sections))
-        data[18:20] = struct.pack("<H", 243)
-        return bytes(data)
-
-    write(WORK + "/silent", image(sections))
+                (b".debug_frame", PROGBITS, 0, 0, CIE_OF_RISCV + fde + program, 0, 0, 0)]
+    write(WORK + "/silent", riscv(sections))
     host.gen("-q", "--cfi=keep", "--address=0x1000000", "-o", WORK + "/silent.tables", WORK + "/silent")
     tables = (b".sfu_sframe", PROGBITS, ALLOC, 0x1000000, host.read(WORK + "/silent.tables"), 0, 0, 0)
-    return image([*sections, tables])
+    return riscv([*sections, tables])
+
+
+def shared_piece(n):
+    """riscv64: calls by t0 of a piece, as clang makes them, that has as many instructions as there are calls."""
+    piece = struct.pack("<I", 0x13) * n + struct.pack("<I", 0x28067)  # nop; jr t0
+    calls = b""
+    for i in range(n):
+        back = -(len(piece) + 4 * i)
+        calls += struct.pack("<I", 0x2ef | (back >> 20 & 1) << 31 | (back >> 1 & 0x3ff) << 21 | (back >> 11 & 1) << 20 |
+                             (back >> 12 & 0xff) << 12)  # jal t0
+    calls += struct.pack("<I", 0x8067)  # ret
+    second = 0x1000 + len(piece)
+    table = bytes(24) + symbol(1, 1, 0x1000, len(piece)) + symbol(1, 1, second, len(calls))
+    return riscv([(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, piece + calls, 0, 0, 0),
+                  (b".symtab", SYMTAB, 0, 0, table, 3, 0, 24), (b".strtab", STRTAB, 0, 0, b"\0f\0", 0, 0, 0),
+                  (b".debug_frame", PROGBITS, 0, 0, entries([(0x1000, len(piece)), (second, len(calls))], CIE_OF_RISCV),
+                   0, 0, 0)])
 
 
 # ---- PE files ----
@@ -306,6 +325,7 @@ SHAPES = {
     "entries in each other": (300, overlapping_entries, ("lint", "gen")),
     "segments and entries": (200, lambda n: bare(n, n, False), ("lint", "gen")),
     "riscv64: behind an epilogue": (1000, behind_an_epilogue, ("lint", "gen")),
+    "riscv64: calls of a shared piece": (1000, shared_piece, ("lint", "gen")),
     "pieces of a function": (1000, cold_pieces, ("gen",)),
     "segments of code": (200, lambda n: bare(n, 1, True), ("lint", "gen")),
 }
