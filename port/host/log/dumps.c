@@ -184,7 +184,7 @@ static size_t skip_between(const struct scan *s, size_t at)
         const size_t size = strlen(t->text);
 
         if (t->kind == FORMAT_BETWEEN && (t->cpus & s->d->cpu) != 0 && strncmp(s->text + at, t->text, size) == 0 &&
-            is_space(s->text[at + size]))
+            !text_is_of_a_word(s->text[at + size]))
             return scan_spaces(s, at + size);
     }
     return at;
@@ -253,11 +253,24 @@ static size_t skip_remark(const struct scan *s, size_t at, size_t end)
     return behind - end <= LONGEST && strncmp(s->text + behind, ": 0x", 4) == 0 ? behind : end;
 }
 
+/* Whether the line has nothing but a name, which ends at AT, and the number N, and registers stood in lines before it, or
+ * the number is long: "rip    100001". */
+static bool is_pair_alone(const struct scan *s, size_t at, const struct number *n)
+{
+    enum { LONG = 5 };
+    size_t from = at;
+
+    while (from > 0 && text_is_of_a_word(s->text[from - 1]))
+        from--;
+    return scan_spaces(s, 0) == from && s->text[scan_spaces(s, n->end)] == '\0' &&
+           (s->d->registers > 0 || n->digits >= LONG);
+}
+
 static bool take_value(const struct scan *s, size_t at, struct number *n)
 {
     bool sign;
 
-    return find_value(s, at, n, &sign) && (sign || n->prefixed || n->digits >= 8);
+    return find_value(s, at, n, &sign) && (sign || n->prefixed || n->digits >= 8 || is_pair_alone(s, at, n));
 }
 
 /* Whether REG has a value. */
