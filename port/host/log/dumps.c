@@ -253,8 +253,8 @@ static size_t skip_remark(const struct scan *s, size_t at, size_t end)
     return behind - end <= LONGEST && strncmp(s->text + behind, ": 0x", 4) == 0 ? behind : end;
 }
 
-/* Whether the line has nothing but a name, which ends at AT, and the number N, and registers stood in lines before it, or
- * the number is long: "rip    100001". */
+/* Whether the line has nothing but a name, which ends at AT, and the number N, and registers stood in lines before it,
+ * or the number is long: "rip    100001". */
 static bool is_pair_alone(const struct scan *s, size_t at, const struct number *n)
 {
     enum { LONG = 5 };

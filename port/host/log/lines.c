@@ -211,8 +211,21 @@ static bool is_message(const char *text, const char *p)
     return false;
 }
 
-/* Gives a line that has members around a message: the message, and of the rest what has registers. Returns false if
- * it is no such line. */
+/* Whether a member between P and END is an array, or a string of words: "stack": [. */
+static bool has_array(const char *p, const char *end)
+{
+    char before = '\0';
+
+    for (; p < end; p++) {
+        if (before == ':' && (*p == '[' || text_quoted_words(p, (size_t)(end - p), 0) > 0))
+            return true;
+        before = *p != ' ' ? *p : before;
+    }
+    return false;
+}
+
+/* Gives a line that has members around a message: the message, and of the rest what has registers. Returns false if it
+ * is no such line, or if a member is an array, which may be the stack. */
 static bool give_message(const char *text, const char *end, const struct lines_names *names,
                          void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
@@ -222,6 +235,8 @@ static bool give_message(const char *text, const char *end, const struct lines_n
         close = opens_string(text, p) ? end_of_string(p, end) : p;
         if (close == p || close == end || !is_message(text, p) || !has_number(p + 1, close))
             continue;
+        if (has_array(text, p) || has_array(close, end))
+            return false;
         give_rest(text, p, names, take, ctx);
         give_string(p + 1, close, take, ctx);
         give_rest(close + 1, end, names, take, ctx);

@@ -167,6 +167,61 @@ static void clear_backticks(char *line, size_t size)
     }
 }
 
+/* Where the quote stands that ends a number with "0x", which is in quotes from AT on; or 0. */
+static size_t end_of_quoted(const char *line, size_t size, size_t at)
+{
+    size_t i = at + 3;
+
+    if (size - at < 5 || line[at] != '"' || line[at + 1] != '0' || (line[at + 2] != 'x' && line[at + 2] != 'X'))
+        return 0;
+    while (i < size && is_hex_digit(line[i]))
+        i++;
+    return i < size && line[i] == '"' ? i : 0;
+}
+
+size_t text_quoted_words(const char *line, size_t size, size_t at)
+{
+    enum { LEAST_DIGITS = 8, LEAST_WORDS = 2 };
+    size_t i = at + 1, from, words = 0;
+
+    if (line[at] != '"')
+        return 0;
+    while (i < size && line[i] != '"') {
+        i += size - i > 2 && line[i] == '0' && line[i + 1] == 'x' ? 2 : 0;
+        for (from = i; i < size && is_hex_digit(line[i]);)
+            i++;
+        if (i - from < LEAST_DIGITS)
+            return 0;
+        words++;
+        while (i < size && line[i] == ' ')
+            i++;
+    }
+    return i < size && words >= LEAST_WORDS ? i : 0;
+}
+
+/* Puts spaces for the quotes of numbers in an array of JSON, ["0x8000", "0x1"], and brackets for those of words, which
+ * then are an array: "00008000 00000001". */
+static void clear_array_quotes(char *line, size_t size)
+{
+    bool array = false; /* nothing but such numbers has come since a bracket */
+    size_t i, close, words;
+
+    for (i = 0; i < size; i++) {
+        close = array ? end_of_quoted(line, size, i) : 0;
+        words = close == 0 ? text_quoted_words(line, size, i) : 0;
+        if (words > 0) {
+            line[i] = '[';
+            line[words] = ']';
+            i = words;
+        } else if (close > 0) {
+            line[i] = line[close] = ' ';
+            i = close;
+        } else {
+            array = line[i] == '[' || (array && (line[i] == ' ' || line[i] == ','));
+        }
+    }
+}
+
 /* The character that "&lt;" and the like stand for, as pages write it, at P, or that a sign of Unicode looks like: a
  * vertical line of a frame, a space that does not break, the mark at the beginning of a file, a wide colon. *WIDTH: of
  * how many bytes. 0: none does. */
@@ -220,6 +275,7 @@ size_t text_clean(char *line, size_t size)
             line[to++] = line[from];
     }
     clear_backticks(line, to);
+    clear_array_quotes(line, to);
     while (to > 0 && line[to - 1] == ' ')
         to--;
     return to;

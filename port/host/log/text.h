@@ -40,6 +40,10 @@ bool text_name(struct text *t, char *to, size_t room);
  * Spaces at its end go, too. Returns how many characters there are. */
 size_t text_clean(char *line, size_t size);
 
+/* Where the quote stands that ends a string of words with 8 hexadecimal digits or more, and spaces between them, that
+ * begins at AT; or 0. */
+size_t text_quoted_words(const char *line, size_t size, size_t at);
+
 /* Whether C can stand in a name: a letter, a digit or "_". */
 bool text_is_of_a_word(char c);
 

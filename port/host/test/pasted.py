@@ -7,6 +7,7 @@ each test.
 A program for each CPU is stopped by gdb in QEMU; its registers and its stack are then printed in the shape of each
 system, made up here. Which functions it was in is known from its source."""
 import functools
+import json
 import os
 import random
 import re
@@ -459,9 +460,21 @@ def in_json(lines, end="\\n"):
         line.replace('"', '\\"'), end, n) for n, line in enumerate(lines)]
 
 
+def events(s):
+    """A crash as one line of JSON: the stack as an array of strings, and as one string; a message between."""
+    registers = {name: "0x%08x" % s.values[name] for name in ("pc", "lr", "sp", "r7")}
+    words = ["%08x" % word for _, word in s.words()]
+    for stack in (["0x" + word for word in words], " ".join(words)):
+        yield json.dumps({"registers": registers, "message": "fault at 0x%08x" % s.pc, "stack": stack})
+        yield json.dumps({"stack": stack, "ts": 1700000000, "msg": "fault at 0x%08x" % s.pc, **registers})
+
+
 def rewritten(stopped):
     """The lines of programs in the form that loggers and terminals have given them."""
     board, thumb = stopped["riscv32"], stopped["thumb"]
+    for line in events(thumb):
+        said = traced(thumb, line + "\n")
+        must(names_of_frames(said) == CHAIN, said)
     idf = esp_idf(board)
     timed = ["[2026-11-28 03:58:55.123] " + line for line in idf]
     for s, lines in ((board, in_json(idf)), (board, ['{"level":"fatal","msg":"%s","uptime":12}' % "\\n".join(idf)]),
