@@ -704,7 +704,21 @@ static void rare(uint32_t word, struct code_fact *fact)
         code_forget(fact, rn(word));
 }
 
-static void memory(uint32_t word, struct code_fact *fact)
+/* ldr of what stands beside the code: an address of 64 bits is read as it is in the file, where 0 may be what a
+ * relocation has to fill. */
+static void load_literal(struct image *image, uint32_t word, uint64_t pc, struct code_fact *fact)
+{
+    const uint64_t addr = pc + (uint64_t)(offset_of(word, 5, 19) * 4);
+    const uint8_t *p = image != NULL && word >> 30 == 1 ? image_instructions(image, addr, 8) : NULL;
+    const uint64_t value = p != NULL ? load_number(p, 8, image->big) : 0;
+
+    if (value != 0 && rd(word) != SP)
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)value);
+    else
+        replace(fact, rd(word));
+}
+
+static void memory(struct image *image, uint32_t word, uint64_t pc, struct code_fact *fact)
 {
     unsigned kind = field(word, 28, 2);
 
@@ -712,9 +726,9 @@ static void memory(uint32_t word, struct code_fact *fact)
         pair(word, fact);
     } else if (kind == 3) {
         single(word, fact);
-    } else if ((word & 0x3b000000) == 0x18000000) { /* ldr of what stands beside the code */
+    } else if ((word & 0x3b000000) == 0x18000000) {
         if (!(word & 1u << 26))
-            replace(fact, rd(word));
+            load_literal(image, word, pc, fact);
     } else if ((word & 0x3e000000) == 0x0c000000) {
         structures(word, fact);
     } else if ((word & 0xff200000) == 0xd9200000) {
@@ -753,7 +767,6 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     uint32_t word = text->end - pc >= 4 ? (uint32_t)load_number(text->bytes + (pc - text->start), 4, false) : 0;
     unsigned group = field(word, 25, 4);
 
-    (void)decoder;
     memset(fact, 0, sizeof *fact);
     fact->size = 4;
     if (word >> 16 == 0) /* udf */
@@ -763,7 +776,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     else if ((group & 14) == 10)
         branch(word, pc, fact);
     else if ((group & 5) == 4)
-        memory(word, fact);
+        memory(decoder, word, pc, fact);
     else if ((group & 7) == 5)
         by_register(word, fact);
     else if ((group & 7) == 7)
@@ -773,6 +786,11 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     fact->compares = changes_flags(word);
     if (fact->size == 0)
         fact->flow = CODE_STOP;
+}
+
+static void *open_decoder(struct image *image)
+{
+    return image;
 }
 
 /* A callee may change x0 to x18 and x30. Of x18, which is a platform's, that is not assumed. */
@@ -789,7 +807,7 @@ const struct code_cpu code_aarch64 = {
     4,
     0,
     decode,
-    NULL,
+    open_decoder,
     NULL,
     8,
     8,

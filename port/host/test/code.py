@@ -1955,9 +1955,9 @@ SLOT = ("sub sp, sp, #16\nmrs x0, elr_el1\nstr x0, [sp]\nbl f\n"
         "%sldr x0, [sp]\nmsr elr_el1, x0\nadd sp, sp, #16\neret")
 
 
-def last_vector(behind):
+def last_vector(behind, sets="adr x0, vectors"):
     """The last of aarch64's vectors may end where the section does, and other code may begin behind its own."""
-    lines = [".text", ".globl _start", "_start: adr x0, vectors", "msr vbar_el1, x0", "b .", ".balign 2048", "vectors:",
+    lines = [".text", ".globl _start", "_start: " + sets, "msr vbar_el1, x0", "b .", ".balign 2048", "vectors:",
              ".rept 15", ".balign 128", SLOT % "", ".endr", ".balign 128", "last: " + SLOT % behind,
              '.section .text.f, "ax"', ".type f, %function", "f: .cfi_startproc", "ret", ".cfi_endproc",
              ".size f, . - f"]
@@ -3259,6 +3259,7 @@ def test_trust():
     test("aarch64 functions behind short vectors", short_vectors)
     for behind in "", "b common\n.type common, %function\ncommon: ":
         test("aarch64 the last vector: " + behind.split("\n", maxsplit=1)[0], last_vector, behind)
+    test("aarch64 vectors by a constant beside the code", last_vector, "", "b 8f\n9: .quad vectors\n8: ldr x0, 9b")
     for name in "f.cold", "f.__part.1", "OUTLINED_FUNCTION_0":
         test("a pattern of calls names no piece: " + name, pieces_of_functions, name)
     test("riscv64 a structure of an entry is no stack", structure_is_no_stack)
