@@ -298,7 +298,8 @@ enum { POPPED_MIXED = INT32_MAX };
 /* Why nobody calls code whose CFI says that it is called, or why that is not known: a register of the CPU says that an
  * interrupt enters it; an interrupt's entry jumps there; a function does in the middle of its frame, which the code
  * there takes off; it returns from an interrupt; it never returns, and begins as no function of a compiler does; its
- * CFI says that a word lies below where it returns to; it is where the image starts, and takes a stack of its own. */
+ * CFI says that a word lies below where it returns to; an entry lends it its return address; it is where the image
+ * starts, and takes a stack of its own; the user says so. */
 enum code_lost_by {
     LOST_BY_NOTHING,
     LOST_BY_REGISTER,
@@ -308,7 +309,8 @@ enum code_lost_by {
     LOST_BY_ENTRY,
     LOST_BY_WORD,
     LOST_BY_PROGRAM,
-    LOST_BY_START
+    LOST_BY_START,
+    LOST_BY_NAME
 };
 
 /* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */

@@ -212,7 +212,7 @@ static enum code_kind contradiction(struct code *code, const struct code_entry_p
     *why = "it is one of the vectors that VBAR is set to";
     if (slot != CODE_KINDS)
         return slot == entry->kind || (slot == CODE_LOWER && entry->kind == CODE_SP0) ? CODE_KINDS : slot;
-    code_try(code, entry->addr, CODE_CALLED, &ends);
+    code_try_seen(code, entry->addr, CODE_CALLED, &ends);
     *why = "it returns to its caller, with SP and FP as they were";
     if (entry->kind != CODE_CALLED && ends.returns && !ends.returns_ill && !ends.resumes && !ends.exits &&
         !ends.unknown && !code_contradicts_call(&ends))

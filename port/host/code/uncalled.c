@@ -894,9 +894,31 @@ static bool is_first(const struct code *code, const struct code_unit *unit, cons
            ends->loses && !ends->returns && !ends->resumes && !ends->exits;
 }
 
+/* x86: whether HOW names the function UNIT as an exception's entry, and its code may be one: a gate may have the
+ * address of a function in C, which then never returns. */
+static bool is_named_entry(struct code *code, const struct code_how *how, const struct code_unit *unit)
+{
+    bool named = false;
+    size_t i;
+
+    for (i = 0; i < how->num_entries && !code->cpu->link; i++) {
+        const struct code_entry_point *entry = &how->entries[i];
+        struct code_ends ends;
+
+        if (entry->addr != unit->start || !entry->described || !entry->exact ||
+            (entry->kind != CODE_TRAP && entry->kind != CODE_ERROR))
+            continue;
+        code_try_seen(code, unit->start, entry->kind, &ends);
+        named |= !ends.resumes_ill && !ends.returns && !ends.returns_ill && !ends.tail_calls && !ends.unknown &&
+                 !ends.goes_on && !ends.left_open;
+    }
+    return named;
+}
+
 /* Why UNIT is not called, although its CFI says so; or LOST_BY_NOTHING. VECTOR: a register says that an interrupt
  * enters it. MAY: it may lead to a return from one. */
-static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit, bool vector, bool may)
+static enum code_lost_by why_uncalled(struct code *code, const struct code_how *how, struct code_unit *unit,
+                                      bool vector, bool may)
 {
     struct code_ends ends;
 
@@ -921,6 +943,8 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
     }
     if (!unit->function)
         return LOST_BY_NOTHING;
+    if (is_named_entry(code, how, unit))
+        return LOST_BY_NAME;
     if (vector)
         return LOST_BY_REGISTER;
     if ((!may && unit->returns) || unit->is_tried)
@@ -935,7 +959,7 @@ static enum code_lost_by why_uncalled(struct code *code, struct code_unit *unit,
 }
 
 /* Takes the CFI from units that nobody calls. Marks them. Returns whether there are any. */
-static bool drop_uncalled(struct code *code, bool *lost)
+static bool drop_uncalled(struct code *code, const struct code_how *how, bool *lost)
 {
     bool *may = may_resume(code), *vectors = zeroed(code->num_units, sizeof *vectors), any = false;
     size_t i;
@@ -943,7 +967,7 @@ static bool drop_uncalled(struct code *code, bool *lost)
     find_handed(code);
     code_mark_vectors(code, vectors);
     for (i = 0; i < code->num_units; i++) {
-        const enum code_lost_by why = why_uncalled(code, &code->units[i], vectors[i], may[i]);
+        const enum code_lost_by why = why_uncalled(code, how, &code->units[i], vectors[i], may[i]);
 
         if (why == LOST_BY_NOTHING)
             continue;
@@ -1011,7 +1035,7 @@ static bool doubt_units(struct code *code)
 bool code_find_uncalled(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
-    const bool any = drop_uncalled(code, lost) || drop_shared(code, lost), doubts = !any && doubt_units(code);
+    const bool any = drop_uncalled(code, how, lost) || drop_shared(code, lost), doubts = !any && doubt_units(code);
     size_t i;
 
     if (any) {

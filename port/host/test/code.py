@@ -1833,6 +1833,27 @@ def takes_wrong(cpu):
                        not in said), said)
 
 
+def named_by_gate(cpu):
+    """A gate may have the address of a function in C that never returns, which nothing shows. Its CFI does not count
+    where the user names it, unless it returns or is called."""
+    push, pop = ("sub $24, %rsp\n.cfi_adjust_cfa_offset 24", "add $24, %rsp") if cpu == "x86_64" else (
+        "sub $12, %esp\n.cfi_adjust_cfa_offset 12", "add $12, %esp")
+    for calls, stops, used in ((["stops"], True, True), (["stops", "f"], True, False), (["stops"], False, False)):
+        image = build(cpu, "%s/gate-%s" % (WORK, cpu), [
+            ".text", ".globl _start", "_start: " + callers(cpu, calls), ".balign 16", ".type stops, %function",
+            "stops: .cfi_startproc", "1: hlt\njmp 1b" if stops else "ret", ".cfi_endproc", ".size stops, . - stops",
+            ".balign 16", ".type f, %function", "f: .cfi_startproc", push, "call stops", "2: " + pop, "ret",
+            ".cfi_endproc", ".size f, . - f", ".data", ".long f" if cpu == "i386" else ".quad f"])
+        for kind, row in (("trap", "r4+24 [cfa-12]"), ("error", "r4+28 [cfa-12]")):
+            file = image + ".tables"
+            said = gen("--address=0", "-o", file, "--entry=f:" + kind, image)[1]
+            must(used == ("is not used" not in said and "it cannot be that" not in said), said)
+            if used and cpu == "i386":
+                at = addresses_of(image)["f"] + 7
+                rows = " ".join(run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:4])
+                must(rows == row, "%s: %s" % (kind, rows))
+
+
 # A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
 FAR_CALLS = {
     "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
@@ -3252,6 +3273,8 @@ def test_trust():
     for cpu in GOES_BACK:
         test("%s functions that return as from an interrupt" % cpu, goes_back, cpu)
     test("i386 a function in C that returns from an interrupt, with what it pushed still there", takes_wrong, "i386")
+    for cpu in ("x86_64", "i386"):
+        test("%s a function in C whose address a gate has" % cpu, named_by_gate, cpu)
     for cpu in FAR_CALLS:
         test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
     for text in UNSURE_CALLS:
