@@ -1357,7 +1357,7 @@ static bool calls_for_another(struct run *r, const struct code_state *state, con
     code_after_call(r->code->cpu, &there, callee);
     add_jump(r->code, r->unit, code_unit_at(r->code, label));
     code_add_edge(r->code, label, &there);
-    cfi_note_return(r->code->cfi, label);
+    code_unit_at(r->code, label)->is_returned_to = true;
     return true;
 }
 

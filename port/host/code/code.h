@@ -351,12 +351,13 @@ struct code_unit {
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;
-    bool waits;        /* it has instructions without rows because a way ends nowhere yet behind a switch */
-    bool outermost;    /* its CFI begins with: nobody has called it */
-    bool says_end;     /* its CFI says so somewhere */
-    bool says_nothing; /* its CFI is no more than that it is called */
-    bool begins_below; /* its CFI says that a word lies at SP at its start, below the return address (x86) */
-    bool is_called;    /* by a call that was seen */
+    bool waits;          /* it has instructions without rows because a way ends nowhere yet behind a switch */
+    bool outermost;      /* its CFI begins with: nobody has called it */
+    bool says_end;       /* its CFI says so somewhere */
+    bool says_nothing;   /* its CFI is no more than that it is called */
+    bool begins_below;   /* its CFI says that a word lies at SP at its start, below the return address (x86) */
+    bool is_called;      /* by a call that was seen */
+    bool is_returned_to; /* by code that was called elsewhere */
     bool is_handed;    /* an interrupt's entry goes to its start with the return address of what was interrupted */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool addressed;    /* data or code has its address, if code_find_uncalled has asked for that */

@@ -230,6 +230,19 @@ static void note_free_starts(struct code *code)
     filled_free(&filled);
 }
 
+static void note_returns(const struct code *code)
+{
+    struct cfi *cfi = code->cfi;
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        if (!code->units[i].is_returned_to)
+            continue;
+        cfi->returns = grow(cfi->returns, cfi->num_returns, sizeof *cfi->returns);
+        cfi->returns[cfi->num_returns++] = code->units[i].start;
+    }
+}
+
 /* ---- An image --------------------------------------------------------------------------------------------------- */
 
 /* Adds to REPORT what was found of each unit that has CFI. */
@@ -285,6 +298,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     code_find_conflicts(&code, how);
     code_leave_to_signals(&code, spans, how);
     note_free_starts(&code);
+    note_returns(&code);
     report_units(&code, how, report);
     if (how->saved != NULL)
         code_find_saved(&code, how, false);

@@ -476,28 +476,21 @@ void cfi_free(struct cfi *cfi)
     cfi->fdes = NULL;
 }
 
+static bool is_among(const uint64_t *list, size_t num, uint64_t addr)
+{
+    const size_t n = count_up_to(list, num, sizeof *list, 0, addr);
+
+    return n > 0 && list[n - 1] == addr;
+}
+
 bool cfi_is_free_start(const struct cfi *cfi, uint64_t addr)
 {
-    const size_t n = count_up_to(cfi->free_starts, cfi->num_free_starts, sizeof *cfi->free_starts, 0, addr);
-
-    return n > 0 && cfi->free_starts[n - 1] == addr;
+    return is_among(cfi->free_starts, cfi->num_free_starts, addr);
 }
 
 bool cfi_is_return(const struct cfi *cfi, uint64_t addr)
 {
-    size_t i = 0;
-
-    while (i < cfi->num_returns && cfi->returns[i] != addr)
-        i++;
-    return i < cfi->num_returns;
-}
-
-void cfi_note_return(struct cfi *cfi, uint64_t addr)
-{
-    if (cfi_is_return(cfi, addr))
-        return;
-    cfi->returns = grow(cfi->returns, cfi->num_returns, sizeof *cfi->returns);
-    cfi->returns[cfi->num_returns++] = addr;
+    return is_among(cfi->returns, cfi->num_returns, addr);
 }
 
 void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num)

@@ -63,14 +63,13 @@ struct cfi {
     size_t num_fdes;
     uint64_t *free_starts; /* starts to which a thread may be told to return; by address (trust.c) */
     size_t num_free_starts;
-    uint64_t *returns; /* starts of code to which code returns that was called elsewhere; in any order */
+    uint64_t *returns; /* starts of code to which code returns that was called elsewhere; by address (trust.c) */
     size_t num_returns;
 };
 
 /* Whether a thread may be told to return to ADDR, and no instruction begins at the byte in front. */
 bool cfi_is_free_start(const struct cfi *cfi, uint64_t addr);
 /* Code returns to ADDR that was not called in front of it. */
-void cfi_note_return(struct cfi *cfi, uint64_t addr);
 bool cfi_is_return(const struct cfi *cfi, uint64_t addr);
 
 /* Where CFI is read from. */
