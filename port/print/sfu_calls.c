@@ -68,7 +68,7 @@ static bool ends_call(const uint8_t *end, sfu_addr room)
 static bool ends_call(const uint8_t *end, sfu_addr room)
 {
     const unsigned opcode = room >= 4 ? end[-4] & 0x7fu : 0,
-                   link = room >= 4 ? end[-4] >> 7 | (end[-3] & 15) << 1 : 0;
+                   link = room >= 4 ? (unsigned)end[-4] >> 7 | (end[-3] & 15u) << 1 : 0;
 
     if ((opcode == 0x6f || opcode == 0x67) && (link == 1 || link == 5))
         return true;
