@@ -121,9 +121,11 @@ struct sfu_kernel_frame {
     }
 /* Two frames: OTHER, if word number WORD of what was saved has VALUE in the bits of MASK; else FRAME. These are members
  * of struct sfu_kernel, to be written without ".switched =". */
+/* NOLINTBEGIN(bugprone-macro-parentheses): an initialiser in braces cannot stand in parentheses */
 #define SFU_TASK_EITHER(frame, other, word, mask, value)                                                           \
     .switched = frame, .other_switched = other, .kind = SFU_TASK_AT(word), .kind_mask = (mask),                    \
     .kind_other = (value)
+/* NOLINTEND(bugprone-macro-parentheses) */
 #endif
 #ifdef __riscv
 /* __riscv_32e: a build for half of the registers */
