@@ -90,7 +90,7 @@ static inline bool sfu_has_exclusives(void)
 }
 
 /* A try fails if an interrupt or another CPU comes between its two instructions. */
-enum { SFU_CLAIM_TRIES = 1000 };
+#define SFU_CLAIM_TRIES 1000u
 
 /* Tries at most SFU_CLAIM_TRIES times. */
 static inline bool sfu_claim(volatile uint32_t *word)

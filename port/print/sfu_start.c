@@ -16,6 +16,7 @@ static struct {
     const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
     struct sfu_range memory;
     sfu_addr top;             /* the SP where the last trace begins */
+    sfu_addr own;             /* an address in the frame of what prints it, if that is higher; or 0 */
     sfu_reg_fn reg;           /* what open_data has set, before the image moved */
     bool masking;             /* interrupts are being masked, or that has faulted */
     volatile uint32_t claim;  /* a CPU prints */
@@ -71,18 +72,36 @@ static struct sfu_range part_at(sfu_addr addr)
     return found;
 }
 
+/* Ends PART, in which ADDR lies, below SP, if that lies there above ADDR. */
+static void end_below(struct sfu_range *part, sfu_addr addr, sfu_addr sp)
+{
+    if (addr < sp && sp <= part->high)
+        part->high = sp - 1;
+}
+
+/* Whether the walk would come to ADDR, which lies in PART, from below what prints the trace, by no exception: an entry
+ * that begins anew at the top of a stack has interrupted code on it, and what lies there is the handler's now. */
+static bool is_overwritten(const struct sfu_range *part, sfu_addr addr)
+{
+    struct sfu_panic *panic = &started.panic;
+
+    return started.own != 0 && addr >= started.own && is_in_part(part, started.own) &&
+           panic->walk.stack.high == started.own - 1 &&
+           sfu_find_frame(&panic->own, &panic->walk.frame, &panic->row) == SFU_OK && !panic->row.trap_frame;
+}
+
 /* A sfu_find_stack_fn. Several stacks may lie in one part, and nobody knows where each one ends. For instance, the
  * trace begins on the stack of an exception, and leads to the stack of the interrupted code, which lies below: that one
- * ends before the trace begins. */
+ * ends before the trace begins. If the trace begins at the interrupted code, it ends before what prints it. */
 static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     struct sfu_range part = part_at(addr);
 
     (void)ctx;
-    if (part.high == 0)
+    if (part.high == 0 || is_overwritten(&part, addr))
         return false;
-    if (addr < started.top && started.top <= part.high)
-        part.high = started.top - 1;
+    end_below(&part, addr, started.top);
+    end_below(&part, addr, started.own);
     stack->low = part.low;
     stack->high = part.high;
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): no object is known there */
@@ -518,12 +537,14 @@ static int refuse(void)
 
 static int print_alone(const void *data, const struct sfu_registers *top)
 {
+    const sfu_addr here = (sfu_addr)(uintptr_t)&top; /* in this function's frame */
     int code;
 
     leave(&started.told);
     if (started.data != data && started.data != NULL)
         (void)open_data((const struct sfu_link *)data);
     started.top = top->sp;
+    started.own = here > top->sp ? here : 0;
     code = sfu_panic_print(&started.panic, top);
     if (code == SFU_E_STACK)
         say_memory(started.panic.walk.frame.regs.sp);

@@ -16,10 +16,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 // Below port, or in c.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     "print/sfu_print.c",
     "print/sfu_build_id.c",
     "print/sfu_cycles.c",
+    "print/sfu_calls.c",
     "print/sfu_record.c",
     "print/sfu_start.c",
     "symbols/sfu_symbols.c",

@@ -158,7 +158,7 @@ subproject wrap
 subproject folder
 
 # Every part that there is compiles and links; one that is not is named.
-parts=$(sed -n "s/^    \('print'.*\|'symbols'.*\)/\1/p" port/build/meson.build | sed "s/: '[a-z]*'//g" | tr -d '\n')
+parts=$(sed -n '/^sfu_part_folders/,/^}/s/^    //p' port/build/meson.build | sed "s/: '[a-z]*'//g" | tr -d '\n')
 by_meson meson-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "'-DWITH_PRINT', '-DWITH_FAST'" "" "$parts"
 by_cmake cmake-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "WITH_PRINT WITH_FAST" \
     -DSFU_FAST=ON -DSFU_DEPOT=ON -DSFU_PROFILE=ON

@@ -246,6 +246,15 @@ def behind():
     expect(boot(QEMU, image), "", True)
 
 
+def begun_anew(level):
+    """An entry that begins anew at the top of the stack has interrupted code on it: the frames that its handler has
+    overwritten are none."""
+    image = WORK + "/anew.elf"
+    run(LINK, *LD.split(), "-T", script("anew.ld", ("", "")), *compile_all([level, "-DOVERWRITTEN"]), "-o", image)
+    text = boot(QEMU, image)
+    must(re.search(r"^#0 .* deepest_part.*\n#1 .* deep_part\S+( .*)?\ntrace ends \(-", text, re.M), text)
+
+
 def new_thread(level):
     """A thread's first return address is where a function starts, and a function that ends in a return is in front of
     it: no table tells that from a call that never returns, but the code does."""
@@ -378,6 +387,8 @@ def main():
         test(CPU + ": described by port/kernel, panics in handlers", described_handlers)
     test(CPU + ": a stack elsewhere", elsewhere)
     test(CPU + ": a stack that the script makes", behind)
+    for level in "-O2", "-O0":
+        test("%s: a stack on which an entry begins anew: %s" % (CPU, level), begun_anew, level)
     test(CPU + ": a console that faults", deep_faults)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):

@@ -239,6 +239,58 @@ static void new_thread(void)
 }
 #endif
 
+#ifdef OVERWRITTEN
+/* Code is interrupted deep on the stack, by an exception whose entry begins anew at its top: what lies there is the
+ * handler's now. */
+static struct sfu_registers stopped_at;
+static uintptr_t returns_to;
+
+step int deepest_part(int n);
+step int deepest_part(int n)
+{
+    stopped_at = sfu_registers_here();
+    returns_to = (uintptr_t)__builtin_return_address(0);
+    sink++;
+    return n + sink;
+}
+
+step int deep_part(int n);
+step int deep_part(int n)
+{
+    volatile char room[6144];
+
+    room[n] = (char)n;
+    return deepest_part(n) + room[n];
+}
+
+step int outer_part(int n);
+step int outer_part(int n)
+{
+    return deep_part(n) + sink;
+}
+
+step int handler_part(int n);
+step int handler_part(int n)
+{
+    volatile uintptr_t words[32];
+    int i;
+
+    for (i = 0; i < 32; i++)
+        words[i] = returns_to;
+    sfu_panic_trap(stopped_at.pc, stopped_at.sp, stopped_at.fp, stopped_at.ra);
+    return (int)words[n];
+}
+
+static void overwrite(void)
+{
+    sink += outer_part(3);
+    sink += handler_part(3);
+    say("DONE\n");
+    for (;;)
+        sink++;
+}
+#endif
+
 #ifdef PROGRAMS
 void run_program(void);
 void finish(void);
@@ -342,6 +394,9 @@ void kernel_main(void)
         say("no tables\n");
 #ifdef NEW_THREAD
     new_thread();
+#endif
+#ifdef OVERWRITTEN
+    overwrite();
 #endif
 #ifdef ELSEWHERE
     elsewhere();
