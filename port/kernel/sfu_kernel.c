@@ -451,34 +451,50 @@ static void add_guard(const struct search *s)
     s->stack->low -= size;
 }
 
-/* A sfu_find_stack_fn. At most num_stacks and max_threads passes. */
-static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+/* Finds the stack of known bounds that fits best. At most num_stacks and max_threads passes. */
+static bool find_known(const struct sfu_kernel *k, struct search *s)
 {
-    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
-    struct search s = {addr, 0, SFU_ADDR_MAX, OUTSIDE, stack, 0};
     struct sfu_kernel_thread thread;
     uint32_t left = max_threads(k);
     unsigned i;
 
     for (i = 0; i < k->num_stacks; i++) {
         const struct sfu_kernel_stack *known = &k->stacks[i];
-        const enum fit before = s.best;
-        const bool done = look_at(&s, known->low, known->high, known->guard, IN_GUARD, INSIDE);
+        const enum fit before = s->best;
+        const bool done = look_at(s, known->low, known->high, known->guard, IN_GUARD, INSIDE);
 
-        if (known->each != 0 && s.best != before)
-            narrow(&s, known->each);
+        if (known->each != 0 && s->best != before)
+            narrow(s, known->each);
         if (done)
             return true;
     }
     clear(&thread, sizeof thread);
     for (; left > 0 && next_thread(k, &thread); left--)
-        if (look_at_thread(k, &s, &thread))
+        if (look_at_thread(k, s, &thread))
             return true;
-    if (s.best == OUTSIDE && !look_at_rest(k, &s))
+    return s->best != OUTSIDE;
+}
+
+/* A sfu_find_stack_fn. */
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    struct search s = {addr, 0, SFU_ADDR_MAX, OUTSIDE, stack, 0};
+
+    if (!find_known(k, &s) && !look_at_rest(k, &s))
         return false;
     if (k->guard_is_memory && (s.best == IN_GUARD || s.best == IN_WALKED_GUARD))
         add_guard(&s);
     return true;
+}
+
+/* Whether SP and HERE lie on the same stack of known bounds, HERE above SP. */
+static bool is_below(const struct sfu_kernel *k, sfu_addr sp, sfu_addr here)
+{
+    struct sfu_stack a, b;
+    struct search of_sp = {sp, 0, SFU_ADDR_MAX, OUTSIDE, &a, 0}, of_here = {here, 0, SFU_ADDR_MAX, OUTSIDE, &b, 0};
+
+    return sp < here && find_known(k, &of_sp) && find_known(k, &of_here) && a.low == b.low && a.high == b.high;
 }
 
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */
@@ -755,8 +771,19 @@ static void unmask(struct masked masked)
         sfu_unmask_interrupts(masked.before);
 }
 
+/* An exception's entry that sets SP to the top of a stack each time overwrites what it has interrupted there. TOP is
+ * what was interrupted, HERE the SP of the handler. */
+static void say_overwritten(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr here)
+{
+    if (!is_below(k, top->sp, here))
+        return;
+    sfu_print_text(&k->panic, "the handler runs above that on the same stack: these frames are not proven\n");
+    k->panic.walk.frame.reliable = false;
+}
+
 static int print_all(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
+    const struct sfu_registers here = sfu_registers_here();
     const unsigned cpu = own_number(k);
     struct own_trace own;
     int code;
@@ -767,6 +794,7 @@ static int print_all(struct sfu_kernel *k, const struct sfu_registers *top, cons
     if (k->panic.busy == 0) {
         k->stood.first = top->sp;
         k->stood.last = last_sp(k);
+        say_overwritten(k, top, here.sp);
         set_aside(&k->panic, &own);
         print_others(k, cpu);
         put_back(&k->panic, &own);

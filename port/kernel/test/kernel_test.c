@@ -1510,6 +1510,31 @@ static void test_in_use(void **state)
     }
 }
 
+/* The handler's own stack is the one that it has interrupted, below what it has there itself. */
+static void test_begun_anew(void **state)
+{
+    const struct sfu_registers here = sfu_registers_here();
+    struct sfu_kernel_stack stack = {(const void *)(uintptr_t)(here.sp - 0x10000),
+                                     (const void *)(uintptr_t)(here.sp + 0x10000), 0, 0};
+    struct sfu_registers top = {.pc = 0x3000};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        const bool below = i % 2 == 0, known = i < 2;
+
+        reset(NULL);
+        kernel.stacks = &stack;
+        kernel.num_stacks = known;
+        if (!known)
+            kernel.rest = stack;
+        top.sp = below ? here.sp - 0x8000 : here.sp + 8;
+        (void)sfu_kernel_panic(&kernel, &top);
+        assert_true((strstr(output, "these frames are not proven\n") != NULL) == (below && known));
+        assert_false(below && known && kernel.panic.walk.frame.reliable);
+    }
+}
+
 /* A CPU that has not stopped: nothing of a thread is proven. */
 static void test_others_run(void **state)
 {
@@ -1846,6 +1871,7 @@ int main(void)
         CHECK_SETUP(test_set_aside, reset),
         CHECK_SETUP(test_moved, reset),
         CHECK_SETUP(test_in_use, reset),
+        CHECK_SETUP(test_begun_anew, reset),
         CHECK_SETUP(test_others_run, reset),
         CHECK_SETUP(test_waits_in_image, reset),
         CHECK_SETUP(test_zero, reset),
