@@ -119,6 +119,20 @@ static sfu_addr naming_pc(struct sfu_panic *p, const struct sfu_frame *f)
     return sfu_find_frame(p->target, f, &p->row) == SFU_OK && p->row.start == lookup ? f->regs.pc : lookup;
 }
 
+/* Fills in P's item by the frame of its walk. */
+static void describe(struct sfu_panic *p)
+{
+    const struct sfu_frame *f = &p->walk.frame;
+    struct sfu_print_item *item = &p->item;
+
+    if (p->calls != NULL)
+        p->calls(p);
+    item->pc = f->regs.pc;
+    item->lookup = naming_pc(p, f);
+    item->number = f->depth;
+    item->marks = marks(f);
+}
+
 int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_print_fn each, void *ctx)
 {
     const struct sfu_frame *f = &p->walk.frame;
@@ -138,14 +152,11 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
     item->size = 0;
     sfu_walk_start(&p->walk, p->target, top);
     do {
-        const bool may_end = is_behind_end(f), steps = p->sizes != NULL || may_end;
+        bool may_end, steps;
 
-        if (p->calls != NULL)
-            p->calls(p);
-        item->pc = f->regs.pc;
-        item->lookup = naming_pc(p, f);
-        item->number = f->depth;
-        item->marks = marks(f);
+        describe(p);
+        may_end = is_behind_end(f);
+        steps = p->sizes != NULL || may_end;
         if (steps)
             code = step_and_measure(p);
         if (item->number >= first && !(may_end && code == SFU_END))
