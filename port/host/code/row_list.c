@@ -2,11 +2,6 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "row_list.h"
 
-bool rule_is_same(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
 void rows_collect(void *ctx, const struct cfi_row *row)
 {
     struct rows *rows = ctx;

@@ -11,7 +11,6 @@ struct rows {
     size_t num;
 };
 
-bool rule_is_same(const struct sfu_rule *a, const struct sfu_rule *b);
 /* Whether A and B say the same, wherever they hold. */
 bool rows_say_same(const struct cfi_row *a, const struct cfi_row *b);
 /* For qsort: rows by where they begin. */

@@ -1004,7 +1004,7 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
     row->kind = m->why == NULL ? CFI_RULES : CFI_LOST;
 }
 
-static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+bool rule_is_same(const struct sfu_rule *a, const struct sfu_rule *b)
 {
     return a->control == b->control && a->offset == b->offset;
 }
@@ -1033,8 +1033,8 @@ static bool same_cfi_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     if (a->kind != b->kind || a->kind != CFI_RULES)
         return a->kind == b->kind && a->why == b->why;
-    return a->signed_ra == b->signed_ra && same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
-           same_rule(&a->fp, &b->fp);
+    return a->signed_ra == b->signed_ra && rule_is_same(&a->cfa, &b->cfa) && rule_is_same(&a->ra, &b->ra) &&
+           rule_is_same(&a->fp, &b->fp);
 }
 
 /* ---- Instructions (6.4.2) -------------------------------------------------------------------------------------- */

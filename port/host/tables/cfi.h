@@ -21,6 +21,8 @@ enum cfi_kind {
 
 enum { CFI_OF_FP = 1, CFI_OF_RA = 2 };
 
+bool rule_is_same(const struct sfu_rule *a, const struct sfu_rule *b);
+
 /* What holds for the PCs from start up to end. */
 struct cfi_row {
     uint64_t start, end;

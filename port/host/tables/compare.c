@@ -19,11 +19,6 @@ struct comparing {
     uint64_t *counted; /* there: what the PC before was counted as */
 };
 
-static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
 static bool is_register(const struct sfu_rule *rule, uint64_t reg)
 {
     return rule->control == (reg << RULE_NUMBER | RULE_REGISTER) && rule->offset == 0;
@@ -58,8 +53,8 @@ static bool is_in_epilogue(const struct comparing *c, const struct cfi_row *want
 
     for (; pc < d->end; pc = epilogue->end) {
         epilogue = epilogue_find(c->how->epilogues, c->image, wanted, pc);
-        if (epilogue == NULL || epilogue->start != pc || !same_rule(&got->cfa, &epilogue->cfa) ||
-            !same_rule(&got->ra, &epilogue->ra) || !(c->how->ignore_fp || same_rule(&got->fp, &epilogue->fp)))
+        if (epilogue == NULL || epilogue->start != pc || !rule_is_same(&got->cfa, &epilogue->cfa) ||
+            !rule_is_same(&got->ra, &epilogue->ra) || !(c->how->ignore_fp || rule_is_same(&got->fp, &epilogue->fp)))
             return false;
     }
     return true;
@@ -78,22 +73,22 @@ static const char *judge_row(const struct comparing *c, const struct difference 
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
-    if ((!same_rule(&wanted->cfa, &got->cfa) || !same_rule(&wanted->ra, &got->ra) ||
-         !same_rule(&wanted->fp, &got->fp)) &&
+    if ((!rule_is_same(&wanted->cfa, &got->cfa) || !rule_is_same(&wanted->ra, &got->ra) ||
+         !rule_is_same(&wanted->fp, &got->fp)) &&
         is_in_epilogue(c, wanted, got, d)) {
         *excused = &c->result->epilogue;
         return NULL;
     }
-    if (!same_rule(&wanted->cfa, &got->cfa))
+    if (!rule_is_same(&wanted->cfa, &got->cfa))
         return "CFA";
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";
-    if (!same_rule(&wanted->ra, &got->ra)) {
+    if (!rule_is_same(&wanted->ra, &got->ra)) {
         if (!registers->link || !is_below_sp(c, wanted, &wanted->ra, &got->ra, c->ra))
             return "RA";
         *excused = &c->result->below_sp;
     }
-    if (c->how->ignore_fp || same_rule(&wanted->fp, &got->fp))
+    if (c->how->ignore_fp || rule_is_same(&wanted->fp, &got->fp))
         return NULL;
     if (is_below_sp(c, wanted, &wanted->fp, &got->fp, registers->fp))
         *excused = &c->result->below_sp;
@@ -128,7 +123,7 @@ static bool is_byte_before(const struct comparing *c, const struct cfi_row *want
         (call_before(c->image, c->end, &call) && !cfi_is_free_start(c->cfi, c->end)))
         return false;
     if (code == SFU_OK
-            ? got->kind != next.kind || !same_rule(&got->cfa, &next.cfa) || !same_rule(&got->ra, &next.ra)
+            ? got->kind != next.kind || !rule_is_same(&got->cfa, &next.cfa) || !rule_is_same(&got->ra, &next.ra)
             : code != SFU_E_NO_FDE && code != SFU_E_NO_ROW)
         return false;
     return next.kind == SFU_ROW_OUTERMOST || cfi_is_return(c->cfi, c->end) ||

@@ -588,15 +588,10 @@ static void read_row(struct epilogues *known, struct image *image)
         read_own(known, image, p, size);
 }
 
-static bool is_same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
 static bool is_same_row(const struct cfi_row *a, const struct cfi_row *b)
 {
-    return a->start == b->start && a->end == b->end && a->kind == b->kind && is_same_rule(&a->cfa, &b->cfa) &&
-           is_same_rule(&a->ra, &b->ra) && is_same_rule(&a->fp, &b->fp);
+    return a->start == b->start && a->end == b->end && a->kind == b->kind && rule_is_same(&a->cfa, &b->cfa) &&
+           rule_is_same(&a->ra, &b->ra) && rule_is_same(&a->fp, &b->fp);
 }
 
 const struct epilogue *epilogue_find(struct epilogues *known, struct image *image, const struct cfi_row *row,

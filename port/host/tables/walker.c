@@ -127,15 +127,10 @@ static void walk(const struct walker *w, const struct sfu_registers *top, const 
     walked->row = *row;
 }
 
-static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
 /* Whether walks from two rows are the same: only where they hold differs. */
 static bool same_row(const struct sfu_row *a, const struct sfu_row *b)
 {
-    return same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) &&
+    return rule_is_same(&a->cfa, &b->cfa) && rule_is_same(&a->ra, &b->ra) && rule_is_same(&a->fp, &b->fp) &&
            a->abi == b->abi && a->kind == b->kind && a->trap_frame == b->trap_frame && a->signed_ra == b->signed_ra;
 }
 
