@@ -127,10 +127,11 @@ STEP_KINDS_riscv32 := riscv32 riscv32-s
 STEP_KINDS_i386 := i386 i386-hook
 STEP_KERNEL_CPUS = $(BARE_CPUS) $(RISCV_CPUS) i386
 step_port = $(if $(filter riscv%,$(1)),riscv,$(1))
+step_stepper = $(if $(filter x86_64 i386,$(1)),x86,$(call step_port,$(1)))
 step_kernel_parts = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(call step_port,$(1))/boot.o $(call step_port,$(1))/machine.o) \
     $(addprefix test/truth/step/,judge.o cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o) \
-    test/truth/step/kernel/$(call step_port,$(1)).o port/fast/sfu_fast.o
+    test/truth/step/kernel/$(call step_stepper,$(1)).o port/fast/sfu_fast.o
 step_kernel_needs = port/baremetal/$(call step_port,$(1))/machine.ld port/baremetal/kernel.ld \
     $(foreach kind,$(STEP_KINDS_$(1)),$(addprefix $(BARE)/$(kind)/,\
     $(if $(filter riscv% i386,$(1)),kernel.ld) $(call step_kernel_parts,$(1))))
