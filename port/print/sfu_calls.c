@@ -64,17 +64,18 @@ static bool ends_call(const uint8_t *end, sfu_addr room)
 #elif defined(__riscv)
 #define LOOKS
 
-/* jal and jalr, whose link register is ra or t0; c.jalr and, with addresses of 32 bits, c.jal. */
+/* jal and jalr, whose link register is ra or t0; c.jalr, which c.ebreak would be by x0; cm.jalt, by an entry of Zcmt's
+ * table from number 32 on; and, with addresses of 32 bits, c.jal. */
 static bool ends_call(const uint8_t *end, sfu_addr room)
 {
     const unsigned opcode = room >= 4 ? end[-4] & 0x7fu : 0,
-                   link = room >= 4 ? (unsigned)end[-4] >> 7 | (end[-3] & 15u) << 1 : 0;
+                   link = room >= 4 ? (unsigned)end[-4] >> 7 | (end[-3] & 15u) << 1 : 0,
+                   half = room >= 2 ? end[-2] | (unsigned)end[-1] << 8 : 0;
 
-    if ((opcode == 0x6f || opcode == 0x67) && (link == 1 || link == 5))
-        return true;
-    if (room >= 2 && (end[-2] & 0x7f) == 2 && (end[-1] & 0xf0) == 0x90)
-        return true;
-    return __riscv_xlen == 32 && room >= 2 && (end[-2] & 3) == 1 && (end[-1] & 0xe0) == 0x20;
+    return ((opcode == 0x6f || opcode == 0x67) && (link == 1 || link == 5)) ||
+           ((half & 0xf07f) == 0x9002 && half != 0x9002) ||
+           ((half & 0xfc03) == 0xa002 && (half & 0x3ff) >> 2 >= 32) ||
+           (__riscv_xlen == 32 && (half & 0xe003) == 0x2001);
 }
 #endif
 

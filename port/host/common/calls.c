@@ -88,6 +88,14 @@ static uint64_t c_jal_distance(uint64_t half)
            (half >> 2 & 1) << 5;
 }
 
+/* cm.jalt: by an entry of a table, from number 32 on. */
+static bool is_table_call(const uint8_t *end)
+{
+    const uint64_t half = number_before(end, 2, false);
+
+    return (half & 0xfc03) == 0xa002 && (half >> 2 & 0xff) >= 32;
+}
+
 /* jal and jalr with ra or t0, auipc with such a jalr; c.jalr; of 32 bits c.jal. */
 static bool riscv_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct call *call)
 {
@@ -180,7 +188,7 @@ bool call_before(struct image *image, uint64_t ra, struct call *call)
     if (abi == SFU_S390X)
         return s390x_call(bytes + 8, ra, call);
     if (abi_is_riscv(abi))
-        return riscv_call(abi, bytes + 8, ra, call);
+        return riscv_call(abi, bytes + 8, ra, call) || (image->zcmp && is_table_call(bytes + 8));
     return arm_call(bytes + 8, ra, call);
 }
 

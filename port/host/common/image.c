@@ -689,7 +689,7 @@ static bool has_zcmp(struct image *image)
 
     if (!abi_is_riscv(image->abi) || section == NULL || section->type == SHT_NOBITS || !image_load(image, section))
         return false;
-    for (i = 0; section->size > 4 && i < section->size - 4; i++)
+    for (i = 0; section->size >= 4 && i <= section->size - 4; i++)
         if (memcmp(section->bytes + i, "zcmp", 4) == 0 || memcmp(section->bytes + i, "zcmt", 4) == 0)
             return true;
     return false;

@@ -340,6 +340,24 @@ def no_call():
     must("guessed" not in out and "  [interrupted]" in out, out)
 
 
+def table_call():
+    """cm.jalt of Zcmt is a call, where the image says that it has Zcmt: else it is a store of floating point."""
+    image = WORK + "/jalt"
+    write(image + ".s", b".globl leaf, wait\nleaf: .cfi_startproc\nret\n.cfi_endproc\nwait: .cfi_startproc\n"
+                        b".cfi_undefined ra\n.half 0xa082\nc.nop\n.cfi_endproc\n")
+    run("riscv64-linux-gnu-as", "-march=rv64ic", image + ".s", "-o", image + ".o")
+    run("riscv64-linux-gnu-ld", "-e", "leaf", image + ".o", "-o", image)
+    at = {name: int(addr, 16) for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$", run(NM, image)[0].decode())}
+    write(image + ".attributes", b"rv64i_zcmt\0")
+    run("riscv64-linux-gnu-objcopy", "--update-section", ".riscv.attributes=%s.attributes" % image, image,
+        image + ".zcmt")
+    write(image + ".stack", bytes(64))
+    for name, guessed in ((image, True), (image + ".zcmt", False)):
+        out = run(TRACE, "--memory=%s.stack@0x8000" % image,
+                  "--regs=pc=0x%x,sp=0x8000,ra=0x%x" % (at["leaf"], at["wait"] + 2), name)[0].decode()
+        must("wait+0x2" in out and ("[guessed]" in out) == guessed, out)
+
+
 # ---- traps ----
 
 TRAPS = """
@@ -525,6 +543,7 @@ def main():
     test("tail calls", tail_calls)
     test("no tail call", no_tail_call)
     test("a return address that no call has left", no_call)
+    test("riscv64: a call by a table", table_call)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps i386", traps, "i386-linux-gnu", "ld", rb"\x0f\xb9[\x00\x40]")
     test("traps aarch64", traps, "aarch64-linux-gnu", "aarch64-linux-gnu-ld", rb".[\xa0-\xaf]\x2a\xd4")

@@ -2290,12 +2290,19 @@ static void test_trap_elsewhere(void **state)
 enum { OWN_ABI = SFU_AMD64 };
 #elif defined(__aarch64__)
 enum { OWN_ABI = SFU_AARCH64 };
+#elif defined(__riscv)
+enum { OWN_ABI = SFU_RISCV64 };
 #else
 enum { OWN_ABI = SFU_S390X };
 #endif
-static uint8_t own_bytes[] = {0xe2, 0xde, 3, 1, OWN_ABI, 0, 0xf8, 0, 1, 0, 0,  0, 1, 0, 0, 0, 8, 0,
-                              0,    0,    0, 0, 0,       0, 16,   0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0,
-                              8,    0,    0, 0, 0,       0, 0,    0, 1, 0, 0,  0, 0, 0, 3, 8};
+#ifdef __riscv
+enum { MAGIC_LOW = 0x75, MAGIC_HIGH = 0x5f };
+#else
+enum { MAGIC_LOW = 0xe2, MAGIC_HIGH = 0xde };
+#endif
+static uint8_t own_bytes[] = {MAGIC_LOW, MAGIC_HIGH, 3, 1, OWN_ABI, 0, 0xf8, 0, 1, 0, 0,  0, 1, 0, 0, 0, 8, 0,
+                              0,         0,          0, 0, 0,       0, 16,   0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0,
+                              8,         0,          0, 0, 0,       0, 0,    0, 1, 0, 0,  0, 0, 0, 3, 8};
 enum { OWN_INFO = 46, TRAP_FRAME = 0x80, FUNCTION = 16 };
 
 /* Code, where in it the function is, from 16 on, and whether a call ends at RA. */
@@ -2352,6 +2359,19 @@ static struct call_code {
     {{[14] = 0xa7, 0xe5, 0, 0}, 18, false},
     {{[16] = 0x0d, 0xe1}, 18, true},
     {{[16] = 0x07, 0xfe}, 18, false},
+#elif defined(__riscv)
+    {{[16] = 0xef, 0, 0, 0}, 20, true},     /* jal ra */
+    {{[16] = 0xef, 2, 0, 0}, 20, true},     /* jal t0 */
+    {{[16] = 0x6f, 0, 0, 0}, 20, false},    /* j */
+    {{[14] = 0xef, 0, 0, 0}, 18, false},    /* begins in front of the function */
+    {{[16] = 0xe7, 0x80, 7, 0}, 20, true},  /* jalr ra, a5 */
+    {{[16] = 0x67, 0x80, 0, 0}, 20, false}, /* ret */
+    {{[16] = 0x82, 0x97}, 18, true},        /* c.jalr a5 */
+    {{[16] = 2, 0x90}, 18, false},          /* c.ebreak */
+    {{[16] = 0x82, 0x80}, 18, false},       /* c.jr ra */
+    {{[16] = 0x82, 0xa0}, 18, true},        /* cm.jalt 32 */
+    {{[16] = 0x7e, 0xa0}, 18, false},       /* cm.jt 31 */
+    {{[16] = 1, 0x20}, 18, false},          /* c.addiw, which is c.jal with 32 bits */
 #else
     {{0}, 18, true},
 #endif
