@@ -777,7 +777,8 @@ static void say_overwritten(struct sfu_kernel *k, const struct sfu_registers *to
 {
     if (!is_below(k, top->sp, here))
         return;
-    sfu_print_text(&k->panic, "the handler runs above that on the same stack: these frames are not proven\n");
+    sfu_print_text(&k->panic,
+                   "this CPU's handler has overwritten a part of that stack: these frames are not proven\n");
     k->panic.walk.frame.reliable = false;
 }
 

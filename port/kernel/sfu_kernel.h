@@ -442,8 +442,8 @@ void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, str
 int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
 
 /* The same from a trap frame. ADDRESS: what the fault was about, for sfu_print_overflow, or 0. If this handler runs on
- * the stack that it has interrupted, and above that, it has overwritten frames there: a line behind the trace says that
- * they are not proven. */
+ * the stack that it has interrupted, above what ran there, it has overwritten a part of that: a line behind the trace
+ * says that its frames are not proven. */
 int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, sfu_addr address);
 
 /* The same from the frame whose PC is PC, for a kernel whose panic path passes on only a return address. TOP:

@@ -79,17 +79,6 @@ static void end_below(struct sfu_range *part, sfu_addr addr, sfu_addr sp)
         part->high = sp - 1;
 }
 
-/* Whether the walk would come to ADDR, which lies in PART, from below what prints the trace, by no exception: an entry
- * that begins anew at the top of a stack has interrupted code on it, and what lies there is the handler's now. */
-static bool is_overwritten(const struct sfu_range *part, sfu_addr addr)
-{
-    struct sfu_panic *panic = &started.panic;
-
-    return started.own != 0 && addr >= started.own && is_in_part(part, started.own) &&
-           panic->walk.stack.high == started.own - 1 &&
-           sfu_find_frame(&panic->own, &panic->walk.frame, &panic->row) == SFU_OK && !panic->row.trap_frame;
-}
-
 /* A sfu_find_stack_fn. Several stacks may lie in one part, and nobody knows where each one ends. For instance, the
  * trace begins on the stack of an exception, and leads to the stack of the interrupted code, which lies below: that one
  * ends before the trace begins. If the trace begins at the interrupted code, it ends before what prints it. */
@@ -98,7 +87,7 @@ static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
     struct sfu_range part = part_at(addr);
 
     (void)ctx;
-    if (part.high == 0 || is_overwritten(&part, addr))
+    if (part.high == 0)
         return false;
     end_below(&part, addr, started.top);
     end_below(&part, addr, started.own);
@@ -107,6 +96,24 @@ static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): no object is known there */
     stack->bytes = (const void *)(uintptr_t)part.low;
     return true;
+}
+
+/* Marks the frame of PANIC's walk where sfu_print_calls does; and where a call, not an exception, leads to it from
+ * below what prints the trace. If an entry that sets SP to the top of a stack each time has interrupted code on that
+ * stack, the handler has overwritten what was there. */
+static void doubt_frame(struct sfu_panic *panic)
+{
+    struct sfu_frame *f = &panic->walk.frame;
+    const struct sfu_range part = part_at(f->regs.sp);
+
+#ifndef SFU_NO_CALLS
+    sfu_print_calls(panic);
+#endif
+    if (panic == &started.panic && started.own != 0 && f->switched && !f->interrupted &&
+        f->regs.sp >= started.own && is_in_part(&part, started.own)) {
+        f->guess = SFU_GUESS_HOOK;
+        f->reliable = false;
+    }
 }
 
 /* A sfu_print_filter_fn: notes the frames, and passes them on. */
@@ -453,9 +460,7 @@ static int open_data(const struct sfu_link *data)
     open_names(data);
 #endif
     panic->cycles = note_frame;
-#ifndef SFU_NO_CALLS
-    panic->calls = sfu_print_calls;
-#endif
+    panic->calls = doubt_frame;
     return code;
 }
 

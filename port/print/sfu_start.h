@@ -90,8 +90,9 @@ static inline __attribute__((__always_inline__)) int sfu_panic_here(void)
 /* Prints the trace that begins where a fault or an interrupt has stopped the CPU, by the registers that were saved: the
  * program counter, the stack pointer of the interrupted code (32-bit x86 saves none where it interrupts a kernel: give
  * the address behind the saved flags), the frame pointer (x86: rbp, ebp; aarch64: x29; RISC-V: s0; s390x: r11; ARM: r7
- * in Thumb code, else r11) and the link register (x30, ra, r14, lr; on x86 give 0). Returns what sfu_panic_here
- * returns. */
+ * in Thumb code, else r11) and the link register (x30, ra, r14, lr; on x86 give 0). A frame that lies above this
+ * handler's, on the stack that was interrupted below it, is [guessed]: an entry that sets SP to the top of a stack each
+ * time overwrites what it interrupts there. Returns what sfu_panic_here returns. */
 static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr ra)
 {
     struct sfu_registers top;

@@ -248,11 +248,13 @@ def behind():
 
 def begun_anew(level):
     """An entry that begins anew at the top of the stack has interrupted code on it: the frames that its handler has
-    overwritten are none."""
+    overwritten are no proven ones."""
     image = WORK + "/anew.elf"
     run(LINK, *LD.split(), "-T", script("anew.ld", ("", "")), *compile_all([level, "-DOVERWRITTEN"]), "-o", image)
     text = boot(QEMU, image)
-    must(re.search(r"^#0 .* deepest_part.*\n#1 .* deep_part\S+( .*)?\ntrace ends \(-", text, re.M), text)
+    must(re.search(r"^#0 .* deepest_part.*\n#1 .* deep_part\S+\n#2 .*  \[stack switch\]  \[guessed\]\n", text, re.M),
+         text)
+    must(re.search(r"^trace ends .*; guessed frames are not proven$", text, re.M), text)
 
 
 def new_thread(level):
