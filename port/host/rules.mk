@@ -43,7 +43,7 @@ TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_plac
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/,$(addprefix log/,text.c log.c foreign.c formats.c levels.c lines.c \
-    front.c mi.c scan.c halves.c braces.c lists.c dumps.c depots.c) \
+    front.c json.c mi.c scan.c halves.c braces.c lists.c dumps.c depots.c) \
     $(addprefix machine/,notes.c passed.c paging.c registers.c))
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_filter.c trace_core.c trace_gdb.c trace_raw.c \
     trace_walk.c trace_tail.c trace_threads.c trace_process.c trace_machine.c trace_write.c trace_out.c trace_sizes.c \

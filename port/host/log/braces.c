@@ -80,8 +80,11 @@ bool braces_take(struct scan *s)
         at = first != NULL ? (size_t)(first - s->text) + 1 : scan_spaces(s, 0);
     else if (d->follow && open != NULL && strchr(s->text, '$') != NULL)
         at = (size_t)(open - s->text) + 3;
-    else
+    else {
+        /* Nothing says where they lie. */
+        d->bare += open != NULL && strchr(s->text, '$') != NULL && strchr(open, ',') != NULL ? 2 : 0;
         return false;
+    }
     d->bracing = true;
     while (take_element(s, &at) && s->text[at] == ',')
         at = scan_spaces(s, at + 1);

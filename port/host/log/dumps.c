@@ -190,14 +190,17 @@ static size_t skip_between(const struct scan *s, size_t at)
     return at;
 }
 
-/* Passes over "at", "is" or "was", which may stand between a name and its number: "ip at 8010a5c2". */
+/* Passes over a verb or "at", which may stand between a name and its number: "ip at 8010a5c2". */
 static size_t skip_verb(const struct scan *s, size_t at)
 {
-    const size_t size = strncmp(s->text + at, "was ", 4) == 0 ? 4 : 3;
+    static const char *const verbs[] = {"at ",  "is ",  "was ",      "held ",     "holds ",
+                                        "had ", "has ", "contains ", "contained "};
+    size_t i;
 
-    return size == 4 || strncmp(s->text + at, "at ", 3) == 0 || strncmp(s->text + at, "is ", 3) == 0
-               ? scan_spaces(s, at + size)
-               : at;
+    for (i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (strncmp(s->text + at, verbs[i], strlen(verbs[i])) == 0)
+            return scan_spaces(s, at + strlen(verbs[i]));
+    return at;
 }
 
 /* Whether what stands at AT may stand between a name and its number. A comma may if 0x follows: "PC,0x8000". */
@@ -688,11 +691,12 @@ static bool take_member(struct scan *s)
 }
 
 /* What the register is that the name from AT to END names by its last part, behind a word that says that a fault has
- * saved it: "debug_hardfault_pc", "crash_lr"; or NULL. SP may be that of a handler, except behind the first words. */
+ * saved it: "debug_hardfault_pc", "crash_lr", "tf_rip" of a BSD's trap frame; or NULL. SP and FP may be those of a
+ * handler, except behind the first words. A kernel's tf_esp is no SP: 32-bit x86 has not pushed it. */
 static const struct format_name *prefixed_name(const struct scan *s, size_t at, size_t end)
 {
-    static const char *const words[] = {"fault", "crash", "stacked", "saved", "exception", "trap", "panic"};
-    enum { OF_ANY = 2, NUM = sizeof words / sizeof words[0] };
+    static const char *const words[] = {"fault", "crash", "tf", "stacked", "saved", "exception", "trap", "panic"};
+    enum { OF_ANY = 3, NUM = sizeof words / sizeof words[0] };
     const struct format_name *found;
     size_t part = end, i, size;
 
@@ -707,7 +711,8 @@ static const struct format_name *prefixed_name(const struct scan *s, size_t at, 
     }
     found = i < NUM ? formats_find(s->d->formats, s->text + part, end - part, s->d->cpu, s->text) : NULL;
     return found != NULL && (found->reg < LOG_REGISTERS || found->reg == REGISTER_PC || found->reg == FORMAT_RA ||
-                             (found->reg == FORMAT_SP && i < OF_ANY))
+                             ((found->reg == FORMAT_SP || found->reg == FORMAT_FP) && i < OF_ANY &&
+                              strncmp(s->text + at, "tf_esp", 6) != 0))
                ? found
                : NULL;
 }
@@ -1939,18 +1944,28 @@ static bool is_listed(const struct scan *s, size_t from, size_t end, const char 
     return *list != NULL;
 }
 
+/* The word, or the part of a name, that ends before END: from *AT on. Returns where it ends. */
+static size_t word_before(const struct scan *s, size_t end, size_t *at)
+{
+    while (end > 0 && (!text_is_of_a_word(s->text[end - 1]) || s->text[end - 1] == '_'))
+        end--;
+    for (*at = end; *at > 0 && text_is_of_a_word(s->text[*at - 1]) && s->text[*at - 1] != '_';)
+        --*at;
+    return end;
+}
+
 /* Whether the heading from FROM to BEHIND names a stack that SP was not on, or one from its other end on: "IRQ stack:",
- * "Stack (base to top):". */
+ * "idle_task_stack:", "Stack (base to top):". */
 static bool is_other_stack(const struct scan *s, size_t from, size_t behind)
 {
     static const char *const before[] = {"irq", "isr", "interrupt", "idle", "other", NULL};
+    static const char *const between[] = {"task", "thread", "handler", NULL};
     static const char *const after[] = {"base", "bottom", "top", NULL};
     size_t end, at;
 
-    for (end = from; end > 0 && !text_is_of_a_word(s->text[end - 1]);)
-        end--;
-    for (at = end; at > 0 && text_is_of_a_word(s->text[at - 1]);)
-        at--;
+    end = word_before(s, from, &at);
+    if (is_listed(s, at, end, between))
+        end = word_before(s, at, &at);
     if (is_listed(s, at, end, before))
         return true;
     for (at = behind; at<s->size; at = end> at ? end : at + 1) {
@@ -2342,14 +2357,29 @@ static bool has_memory(const struct scan *s)
     return false;
 }
 
-/* Whether the line has bytes without anything between them. */
+/* Whether the line is nothing but a word in quotes, as in an array of JSON whose begin was not understood. */
+static bool is_quoted_word(const struct scan *s)
+{
+    struct number n;
+    const size_t at = scan_spaces(s, 0);
+
+    return s->text[at] == '"' && scan_hex(s, at + 1, &n) && (n.prefixed || n.digits >= 8) &&
+           s->text[n.end] == '"' && s->size - n.end <= 2;
+}
+
+/* Whether the line has bytes without anything between them, in hexadecimal or in base64. */
 static bool has_string(const struct scan *s)
 {
-    size_t i;
+    enum { LEAST_BASE64 = 40 };
+    size_t i, base64 = 0;
 
-    for (i = 0; i < s->size; i++)
+    for (i = 0; i < s->size; i++) {
         if ((i == 0 || !text_is_of_a_word(s->text[i - 1])) && end_of_bytes(s, i) > 0)
             return true;
+        base64 = text_is_of_a_word(s->text[i]) || is_one_of(s->text[i], "+/=") ? base64 + 1 : 0;
+        if (base64 >= LEAST_BASE64)
+            return true;
+    }
     return false;
 }
 
@@ -2629,7 +2659,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
         s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
         d->bare += !s.took && !d->stack_said && has_bare_words(&s);
         d->singles += !s.took && is_lone_word(&s);
-        d->rows += !s.took && (has_memory(&s) || has_prefixed_words(&s));
+        d->rows += !s.took && (has_memory(&s) || has_prefixed_words(&s) || is_quoted_word(&s));
         d->strings += has_string(&s);
         d->near_rows += !s.took && is_row_near_sp(&s);
     }
@@ -2692,6 +2722,28 @@ static bool is_pushed_at(const struct dumps *d, uint64_t addr)
            (load_number(bytes + 4, 4, d->big) & ~UINT64_C(1)) == (d->dump.pc & ~UINT64_C(1));
 }
 
+/* The SP of what was interrupted, whose registers were pushed at ADDR. */
+static uint64_t behind_pushed(const struct dumps *d, uint64_t addr)
+{
+    const bool fpu = d->exc_return != 0 && (d->exc_return & 16) == 0;
+
+    return addr + 32 + (fpu ? 72 : 0) + ((d->xpsr >> 9 & 1) != 0 ? 4 : 0);
+}
+
+/* The words that are printed begin behind those that the CPU has pushed at PSP. */
+static void pop_unprinted(struct dumps *d)
+{
+    struct log_dump *dump = &d->dump;
+    const uint64_t sp = behind_pushed(d, dump->psp);
+    uint8_t word[4];
+
+    if (dump->has_sp || !dump->has_psp || !d->has_xpsr || log_dump_read(dump, sp - 4, word, sizeof word) ||
+        !log_dump_read(dump, sp, word, sizeof word))
+        return;
+    dump->sp = sp;
+    dump->has_sp = true;
+}
+
 static void pop_exception(struct dumps *d)
 {
     enum { BELOW = 256 /* bytes of a handler's own below what the CPU pushed */ };
@@ -2706,12 +2758,13 @@ static void pop_exception(struct dumps *d)
     if (!dump->has_sp && d->has_msp && !(dump->has_psp && is_pushed_at(d, at)))
         for (at = d->msp; at < d->msp + BELOW && !is_pushed_at(d, at); at += 4)
             continue;
-    if (!is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr))
+    if (!is_pushed_at(d, at) || !log_dump_read(dump, at + 28, psr, sizeof psr)) {
+        pop_unprinted(d);
         return;
+    }
     d->xpsr = load_number(psr, 4, d->big);
     d->has_xpsr = true;
-    dump->sp =
-        at + 32 + (d->exc_return != 0 && (d->exc_return & 16) == 0 ? 72 : 0) + ((d->xpsr >> 9 & 1) != 0 ? 4 : 0);
+    dump->sp = behind_pushed(d, at);
     dump->has_sp = true;
 }
 

@@ -27,6 +27,7 @@ struct lines_table {
 struct lines_names {
     const struct formats *formats;
     uint32_t cpu;
+    unsigned word; /* bytes of the program's addresses */
 };
 
 /* The register that the SIZE characters at TEXT name, in small letters or capitals; or NULL. */

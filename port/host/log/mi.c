@@ -57,22 +57,59 @@ static size_t put_register(const struct object *o, const struct lines_names *nam
     return name != NULL ? (size_t)snprintf(line, MOST_LINE, "%s: 0x%" PRIx64, name, value) : 0;
 }
 
-/* {addr="0x2000",data=["0x1","0x2"]}: the numbers, with nothing but spaces between them. */
-static size_t put_words(const struct object *o, char *line)
+/* The next of a list of numbers in quotes: "0x1", "0x2". */
+static bool take_element(struct text *t, uint64_t *value, unsigned *digits)
 {
-    const char *p = behind(o->p, o->end, "data=[");
-    uint64_t addr;
-    size_t size;
+    const char *from;
 
-    if (p == NULL || !field(o, "addr=\"", 16, &addr))
-        return 0;
-    size = (size_t)snprintf(line, MOST_LINE, "0x%" PRIx64 ": ", addr);
-    for (; p < o->end && *p != ']' && size < MOST_LINE; p++)
-        line[size++] = *p;
-    for (p = line; p < line + size; p++)
-        if (*p == '"' || *p == ',')
-            line[p - line] = ' ';
-    return size;
+    while (t->p < t->end && (*t->p == ' ' || *t->p == ','))
+        t->p++;
+    if (!text_take(t, "\"0x"))
+        return false;
+    from = t->p;
+    if (!text_number_to(t, '"', value))
+        return false;
+    *digits = (unsigned)(t->p - 1 - from);
+    return true;
+}
+
+/* The bytes of an element: half its digits, if all have as many, else those of a word. */
+static unsigned element_size(struct text t, unsigned word)
+{
+    unsigned first = 0, digits;
+    uint64_t value;
+
+    while (take_element(&t, &value, &digits)) {
+        if (first != 0 && digits != first)
+            return word;
+        first = digits;
+    }
+    return first % 2 == 0 ? first / 2 : word;
+}
+
+/* {addr="0x2000",data=["0x1","0x2"]}: the numbers, a few in each line, with the address in front of each. */
+static void give_words(const struct object *o, unsigned word,
+                       void (*take)(void *ctx, const char *line, size_t size), void *ctx)
+{
+    enum { EACH = 8 };
+    struct text t = {behind(o->p, o->end, "data=["), o->end};
+    char line[MOST_LINE];
+    uint64_t addr, value;
+    unsigned each, digits, num;
+    int size = 0;
+
+    if (t.p == NULL || !field(o, "addr=\"", 16, &addr))
+        return;
+    each = element_size(t, word);
+    for (num = 0; take_element(&t, &value, &digits); num++) {
+        if (num % EACH == 0 && num > 0)
+            take(ctx, line, (size_t)size);
+        if (num % EACH == 0)
+            size = snprintf(line, sizeof line, "0x%" PRIx64 ":", addr + (uint64_t)num * each);
+        size += snprintf(line + size, sizeof line - (size_t)size, " 0x%0*" PRIx64, (int)digits, value);
+    }
+    if (num > 0)
+        take(ctx, line, (size_t)size);
 }
 
 /* {begin="0x2000",offset="0x0",contents="00112233"}: the bytes, sixteen in each line. */
@@ -110,9 +147,9 @@ bool mi_split(const char *text, size_t size, const struct lines_names *names,
         o.end = memchr(o.p, '}', (size_t)(end - o.p));
         o.end = o.end != NULL ? o.end : end;
         size = put_register(&o, names, line);
-        size = size > 0 ? size : put_words(&o, line);
         if (size > 0)
             take(ctx, line, size);
+        give_words(&o, names->word, take, ctx);
         give_bytes(&o, take, ctx);
         o.p = o.end < end ? o.end + 1 : end;
     }

@@ -6,6 +6,7 @@ each test.
 
 A program for each CPU is stopped by gdb in QEMU; its registers and its stack are then printed in the shape of each
 system, made up here. Which functions it was in is known from its source."""
+import base64
 import functools
 import json
 import os
@@ -562,13 +563,42 @@ def counted(s, form, each):
             "%08x" % word for _, word in words[at:at + each])
 
 
+def in_members(s, kind):
+    """Registers and the stack as one line of JSON; "lines": a member a line. The shapes of the stack: see below."""
+    names = {"x86_64": ("rip", "rsp", "rbp", "rbx"), "thumb": ("pc", "lr", "sp", "r7")}[s.cpu]
+    kind, _, lines = kind.partition(" ")
+    words = s.words()
+    values = {name: s.values[name] if "decimal" in kind else "0x%x" % s.values[name] for name in names}
+    coded = base64.b64encode(s.memory).decode()
+    memory = {
+        "map": {"0x%x" % addr: "0x%x" % word for addr, word in words},
+        "bare-map": {"%08x" % addr: "%08x" % word for addr, word in words},
+        "decimal-map": {str(addr): word for addr, word in words},
+        "byte-map": {"0x%016x" % (s.sp + at): s.memory[at:at + 16].hex() for at in range(0, len(s.memory), 16)},
+        "words": {"base": "0x%x" % s.sp, "words": ["0x%0*x" % (2 * s.word, word) for _, word in words]},
+        "decimal-words": {"address": s.sp, "data": [word for _, word in words]},
+        "decimal-bytes": {"start": s.sp, "bytes": list(s.memory)},
+        "hex": {"address": "0x%x" % s.sp, "data": s.memory.hex()},
+        "base64": {"addr": "0x%x" % s.sp, "data": coded},
+        "objects": [{"addr": "0x%x" % addr, "value": "0x%x" % word} for addr, word in words],
+    }
+    if kind in memory:
+        crash = {"memory": memory[kind], "registers": values, "reason": "fault"}
+        crash = dict(reversed(crash.items())) if lines else crash
+    else:
+        crash = {**values, kind: coded}
+    return json.dumps(crash, indent=2 if lines else None).split("\n")
+
+
 def other_shape(s, line):
     """The lines that one of these shapes of a stack stands for; or None."""
-    shape = re.match(r"@(grouped|plain|falls|line|behind|miscounted|mi|braces|string|counted) ?"
+    shape = re.match(r"@(grouped|plain|falls|line|behind|miscounted|mi|braces|string|counted|json) ?"
                      r"(.*?)(?:\|(.*?))?(?:\|(\d+))?$", line)
     if shape is None:
         return None
     kind, text, form, number = shape.groups()
+    if kind == "json":
+        return in_members(s, text)
     if kind in ("grouped", "plain"):
         return grouped(s, int(text), form, kind == "grouped")
     if kind == "falls":
@@ -609,7 +639,10 @@ def fill(s, lines):
         octets = re.match(r"@bytes (.*?)\|(\d+)(?:\|(.))?$", line)
         each_equal = re.match(r"@pairs (.*?)\|(\d+)$", line)
         other = other_shape(s, line)
-        if line.startswith("@pushed "):
+        if line.startswith("@quoted "):
+            head, word, tail = line[8:].split("|")
+            yield head.format(**values) + ",".join(word.format(w=w) for _, w in s.words()) + tail.format()
+        elif line.startswith("@pushed "):
             # What the CPU pushed, below which the handler has six words of its own.
             words = [7] * 6 + pushed_frame + [word for _, word in s.words()]
             yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))

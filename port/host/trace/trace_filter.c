@@ -10,6 +10,7 @@
 #include "log/front.h"
 #include "log/lines.h"
 #include "log/log.h"
+#include "log/json.h"
 #include "log/mi.h"
 #include "trace_write.h"
 
@@ -1161,7 +1162,7 @@ static void take_foreign(struct filter *f, size_t size)
 {
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
     struct named_address named[DUMPS_NAMED];
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
     const char *text = f->line;
     struct log_dump dump;
     bool listed, found = false, symbols = false;
@@ -1263,7 +1264,7 @@ static void take_held(struct filter *f)
 static void take_line(void *ctx, const char *line, size_t size)
 {
     struct filter *f = ctx;
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
     char clean[MAX_LINE];
     struct log_line own;
     bool space;
@@ -1294,7 +1295,7 @@ static void take_line(void *ctx, const char *line, size_t size)
  * that lost its line feeds. */
 static void take_text(struct filter *f, bool cr)
 {
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu};
+    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
     size_t from = 0, size, end = f->text_size;
 
     f->out.eol = cr ? "\r\n" : "\n";
@@ -1310,7 +1311,8 @@ static void take_text(struct filter *f, bool cr)
 
         size = next != NULL ? (size_t)(next - f->text) - from : end - from;
         f->text[from + size] = '\0';
-        if (!mi_split(f->text + from, size, &names, take_line, f))
+        if (!mi_split(f->text + from, size, &names, take_line, f) &&
+            !json_split(f->text + from, size, &names, take_line, f))
             lines_split(f->text + from, size, &names, take_line, f);
         from += size + 1;
     } while (from < end);
