@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "trust_ways.h"
+#include "state.h"
 #include "trial.h"
 #include "units.h"
 
@@ -41,47 +42,51 @@ bool trust_is_boundary(void *ctx, const struct code_fact *fact, uint64_t pc, uin
            !trust_comes_back_to(t, fact->target, next, b);
 }
 
-/* What is missing, if SP is moved up by FACT, at NEXT, from where STATE has it, right in front of a return at which the
- * CFI says that SP is at the return address. */
-static int64_t missing_at_return(struct trust *t, uint64_t next, const struct code_fact *fact,
-                                 const struct code_state *state)
+/* By how much SP is higher than STATE has it, if ROW says by SP where the CFA is. Returns false if it does not. */
+static bool is_above(const struct trust *t, const struct cfi_row *row, const struct code_state *state,
+                     int64_t *bytes)
 {
-    const struct code_cpu *cpu = t->cpu;
-    const uint64_t end = next + fact->size;
-    const struct cfi_row *row = trust_row_at(t, end);
-    const struct sfu_rule entry = rule_of_register(cpu->sp, -cpu->sp_at_entry, false);
-    const int64_t missing = cpu->sp_at_entry - state->reg[cpu->sp].k - fact->op[0].k;
-    const struct code_unit *unit = code_unit_at(t->code, next);
-    struct code_fact back;
+    const struct sfu_rule by_sp = rule_of_register(t->cpu->sp, 0, false);
+    struct code_value cfa;
 
-    return missing > 0 && unit != NULL && end < unit->end && unit_fact_at(t->code, end, &back) &&
-                   back.flow == CODE_RETURN && rule_is_same(&row->cfa, &entry)
-               ? missing
-               : 0;
+    if (row == NULL || row->kind != CFI_RULES || row->cfa.control != by_sp.control)
+        return false;
+    cfa = code_evaluate(state, &row->cfa);
+    *bytes = -cfa.k;
+    return cfa.base == BASE_CFA;
 }
 
-/* Behind a call of what is not known SP is moved down, and CFI, which has followed SP up to here, says that the CFA is
- * as far from it as before: the callee has taken its arguments off the stack, and the caller makes room anew. Or SP is
- * moved up, and not as far as a return needs. */
+/* Behind a call of what is not known the code goes on at NEXT, with FACT, in one line. CFI has followed SP up to there,
+ * and says from some instruction of the line on, up to its end, that SP is higher than the code shows: the callee has
+ * taken its arguments off the stack. Compilers say so where the caller makes room anew, or takes off the rest; of i386
+ * clang says it some instructions late. An instruction further on that lowers SP is one that CFI by hand does not
+ * follow. */
 int64_t trust_pops(void *ctx, uint64_t next, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
     const struct code_cpu *cpu = t->cpu;
-    const struct cfi_row *a = trust_row_at(t, next), *b = trust_row_at(t, next + fact->size);
-    const struct code_op *op = &fact->op[0];
-    const struct code_value *sp = &state->reg[cpu->sp];
-    struct code_value cfa;
+    const bool may_be_late = !cpu->link && cpu->word == 4;
+    const struct code_unit *unit = code_unit_at(t->code, next);
+    const uint64_t second = next + fact->size;
+    struct code_fact now = *fact;
+    int64_t bytes, taken = 0, before = state->reg[cpu->sp].k;
+    struct code_state here;
 
-    if (t->alone || a == NULL || b == NULL || a->kind != CFI_RULES || b->kind != CFI_RULES || fact->num == 0 ||
-        fact->flow != CODE_NEXT || op->what != CODE_SET || op->reg != cpu->sp || op->base != cpu->sp ||
-        sp->base != BASE_CFA)
+    if (t->alone || unit == NULL || !is_above(t, trust_row_at(t, next), state, &bytes) || bytes != 0)
         return 0;
-    cfa = code_evaluate(state, &a->cfa);
-    if (!value_is_at(&cfa, BASE_CFA, 0, false) || a->cfa.control != rule_of_register(cpu->sp, 0, false).control)
-        return 0;
-    if (op->k >= 0)
-        return missing_at_return(t, next, fact, state);
-    return sp->k - op->k <= cpu->sp_at_entry && rule_is_same(&a->cfa, &b->cfa) ? -op->k : 0;
+    state_copy(&here, state);
+    while (now.flow == CODE_NEXT) {
+        code_step(cpu, &here, &now);
+        next += now.size;
+        if (next >= unit->end || !unit_fact_at(t->code, next, &now) ||
+            !is_above(t, trust_row_at(t, next), &here, &bytes))
+            return 0;
+        if (bytes != taken && next != second && (!may_be_late || here.reg[cpu->sp].k < before))
+            return 0;
+        taken = bytes;
+        before = here.reg[cpu->sp].k;
+    }
+    return taken > 0 && here.reg[cpu->sp].k + taken <= cpu->sp_at_entry ? taken : 0;
 }
 
 /* The word in the frame that RULE names, or NULL. */

@@ -1025,6 +1025,23 @@ POPS_UNSEEN = {
     "x86_64": """sub $24, %rsp\n.cfi_adjust_cfa_offset 24\ncall *%rax => r7+32 [cfa-8] r6+0
         add $16, %rsp => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -24\nret $8 => r7+8 [cfa-8] r6+0""",
 }
+# The same where clang's CFI follows some instructions late; and where registers are taken off the stack in front of the
+# return. CFI by hand follows one way too early, and no `sub` of the other one: there the callee takes off nothing.
+POPS_LATE = {
+    "i386": """push %ebp\n.cfi_adjust_cfa_offset 4\npush $1\n.cfi_adjust_cfa_offset 4\npush $2
+        .cfi_adjust_cfa_offset 4\ncall *%eax => r4+16 [cfa-4] r5+0\nmov %esi, %edx => r4+8 [cfa-4] r5+0
+        mov %eax, %ebx => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -8\ntest %edx, %edx => r4+8 [cfa-4] r5+0\nje 1f
+        call leaf => r4+8 [cfa-4] r5+0\n1: pop %ebp => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        ret => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type g, %function\ng: .cfi_startproc\npush %esi\n.cfi_adjust_cfa_offset 4\nsub $8, %esp
+        .cfi_adjust_cfa_offset 8\ncall *%esi => r4+16 [cfa-4] r5+0\nadd $4, %esp => r4+12 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -8\npop %esi => r4+8 [cfa-4] r5+0\n.cfi_adjust_cfa_offset -4
+        jmp leaf => r4+4 [cfa-4] r5+0\n.cfi_endproc
+        .type h, %function\nh: .cfi_startproc\nsub $12, %esp\n.cfi_adjust_cfa_offset 12
+        call *%eax => r4+16 [cfa-4] r5+0\nnop => r4+16 [cfa-4] r5+0\nsub $4, %esp => r4+16 [cfa-4] r5+0
+        call leaf => r4+20 [cfa-4] r5+0\nadd $4, %esp => r4+20 [cfa-4] r5+0\nadd $12, %esp => r4+16 [cfa-4] r5+0
+        .cfi_adjust_cfa_offset -12\nret => r4+4 [cfa-4] r5+0""",
+}
 # It has taken off nothing: CFI follows the pop one instruction too early.
 POPS_NOTHING = {
     "i386": """push %ebx\n.cfi_adjust_cfa_offset 4\nsub $8, %esp\n.cfi_adjust_cfa_offset 8
@@ -1571,6 +1588,7 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "a callee that pops, and calls itself": POPS_ITSELF,
          "a callee that pops, called by a register": POPS_FAR,
          "a callee that pops, and nobody sees it": POPS_UNSEEN,
+         "a callee that pops, and CFI too late": POPS_LATE,
          "a callee that does not pop, and CFI too early": POPS_NOTHING,
          "a callee that does not pop": PUSHES, "empty CFI": EMPTY,
          "SP at the end of the frame, and CFI that is silent": RISEN, "large frames": LARGE,

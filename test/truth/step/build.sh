@@ -270,7 +270,7 @@ if [ "$flag-$compiler" = codereturn-clang ]; then # clang leaves it to the progr
     files+=("$out.parts/thunk.s")
 fi
 case $program in
-patterns | goto | engine) files+=("$here/programs/$program.c") ;;
+patterns | goto | engine | calls) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)
     src=$(test/tools/toolchain/sources.sh)
     files+=("$here/programs/shim.c" "$here/programs/$program.c")

@@ -115,6 +115,14 @@ static bool is_shared_epilogue(const struct shadow *shadow, uint64_t sp)
            sp <= shadow->entries[shadow->count - 2].sp;
 }
 
+/* Whether SP points to the return address of ENTRY, which the function that runs will return by. */
+static bool is_at_return(struct machine *m, const struct entry *e, uint64_t sp)
+{
+    uint64_t ra;
+
+    return !m->cpu->abi.link && e->sp - m->cpu->abi.word == sp && return_address(m, &ra) && ra == e->pc;
+}
+
 static void abandon(struct shadow *shadow, struct machine *m)
 {
     uint64_t sp = m->regs.r[m->cpu->abi.sp];
@@ -125,6 +133,8 @@ static void abandon(struct shadow *shadow, struct machine *m)
     marked = m->cpu->abi.link ? UINT_MAX : marked_at(shadow, sp);
     while (shadow->count > 0 && (top_of(shadow)->sp <= sp || shadow->count > marked))
         shadow->count--;
+    if (shadow->count > 0 && is_at_return(m, top_of(shadow), sp))
+        return;
     push(shadow, 0, sp, 0);
     top_of(shadow)->pending = true;
 }

@@ -120,6 +120,7 @@ code i386 1000 100 $known
 set_of patterns patterns-{gcc12,clang}-{O0,O2,Oz}-code patterns-gcc16-O2-code patterns-gcc12-{O2-codelto,O0-codepic} \
     patterns-gcc12-O2-codepic patterns-clang-{O0,O2}-codepic patterns-gcc12-{O1-codefp,O1-codenofp,O2-codebp} \
     patterns-{clang-O2-codefp,clang-O0-codeparts,clang-O0-codertd,gcc12-O2-thunkgen,gcc12-O0-codereturn}
+set_of calls calls-{gcc12,gcc16,clang}-{O0,O1,O2,O3,Os,Oz}-code
 
 # ---- CPUs that SFrame does not have: sfu-gen's tables in everything ----
 
@@ -151,6 +152,7 @@ programs step i386 -n ${STEPS:-140000} $known -s
 set_of patterns patterns-{gcc12,gcc16,clang}-{O0,O1,O2,O3,Os} \
     patterns-{gcc12-Oz,clang-Oz,gcc12-O2-fp,gcc12-O2-nofp,gcc12-O2-clash,gcc12-O0-pic,clang-O1-fp,clang-O2-pic} \
     patterns-{gcc12-O2-small,gcc12-O2-rtd,clang-O1-rtd,clang-O2-rtd} goto-gcc12-O1
+set_of calls calls-{gcc12,gcc16,clang}-{O0,O1,O2,O3,Os,Oz}
 set_of real:1 zlib-gcc12-O2
 
 # `make step-riscv`: each compiler in each way: gcc 12 and 16, clang 16 and the newest. Large programs are stepped in
