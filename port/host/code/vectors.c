@@ -26,26 +26,35 @@ static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_
 
 enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW };
 
-/* x86_64: RAX, RDX, RCX, and registers that say where programs enter; s390x: where new PSWs are. */
+/* x86: EAX, EDX and ECX by their numbers, and registers that say where programs enter; s390x: where new PSWs are. */
 enum { AMD64_RAX, AMD64_RDX, AMD64_RCX, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
+enum { I386_EAX, I386_ECX, I386_EDX };
 static const uint32_t msr_sysenter = 0x176, msr_lstar = 0xc0000082, msr_cstar = 0xc0000083;
+
+static bool is_i386(const struct code *code)
+{
+    return code->image->abi == SFU_I386;
+}
 
 /* wrmsr writes EDX and EAX to the register ECX. Code that shifts an address for EDX has all of it in RAX. */
 static void note_msr(struct code *code, uint64_t pc, const struct code_state *state)
 {
-    const struct code_value *low = &state->reg[AMD64_RAX], *high = &state->reg[AMD64_RDX],
-                            *number = &state->reg[AMD64_RCX];
+    const struct code_value *low = &state->reg[is_i386(code) ? I386_EAX : AMD64_RAX],
+                            *high = &state->reg[is_i386(code) ? I386_EDX : AMD64_RDX],
+                            *number = &state->reg[is_i386(code) ? I386_ECX : AMD64_RCX];
     const uint32_t msr = (uint32_t)number->k;
     uint64_t addr = (uint64_t)low->k;
 
     if (number->base != BASE_NUMBER || low->base != BASE_NUMBER)
         return;
-    if (high->base == BASE_NUMBER)
+    if (is_i386(code))
+        addr &= UINT32_MAX;
+    else if (high->base == BASE_NUMBER)
         addr = (uint64_t)high->k << 32 | (addr & UINT32_MAX);
-    if (msr == msr_lstar || msr == msr_cstar)
-        note_vector(code, LSTAR, addr, pc);
-    else if (msr == msr_sysenter)
+    if (msr == msr_sysenter)
         note_vector(code, SYSENTER, addr, pc);
+    else if (!is_i386(code) && (msr == msr_lstar || msr == msr_cstar))
+        note_vector(code, LSTAR, addr, pc);
 }
 
 /* The address in the new PSW at ADDR of the image, or 0: if the CPU would wait there (bit 14), if a bit is set that
@@ -86,7 +95,7 @@ void code_note_low_core(struct code *code)
 /* Whether FACT may be one of an instruction that sets such a register: of those little or nothing is known. */
 static bool may_set_vector(const struct code *code, const struct code_fact *fact)
 {
-    if (code->image->abi == SFU_AMD64)
+    if (code->image->abi == SFU_AMD64 || is_i386(code))
         return fact->size == 2;
     return code->cpu->old_psw != 0 || (fact->size == 4 && fact->num < 2);
 }
@@ -114,7 +123,7 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
         value = &state->reg[word >> 15 & 31];
         if (value->base == BASE_NUMBER)
             note_vector(code, TVEC, (uint64_t)value->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX), pc);
-    } else if (code->image->abi == SFU_AMD64 && fact->size == 2 && p[0] == 0x0f && p[1] == 0x30) { /* wrmsr */
+    } else if ((code->image->abi == SFU_AMD64 || is_i386(code)) && p[0] == 0x0f && p[1] == 0x30) { /* wrmsr */
         note_msr(code, pc, state);
     }
     for (i = 0; i < fact->num && cpu->old_psw != 0; i++) {

@@ -2167,7 +2167,8 @@ FOUND = {
                 "forked": "start", "begun": "start"},
                ("fatal", "shifted", "resumed", "goes")),
     "i386": ("""first: mov $1, %edi\nmov $boot_stack, %esp\nlgdt 0x1000\nljmp $8, $1f
-        1: call called\npush $3\ncall pops\nhlt
+        1: mov $0x176, %ecx\nmov $quick, %eax\nxor %edx, %edx\nwrmsr\ncall called\npush $3\ncall pops\nhlt
+        quick: push %ecx\npush %edx\nsti\ncall called\npop %edx\npop %ecx\nsysexit
         .type called, %function\ncalled: ret
         .type pops, %function\npops: mov 4(%esp), %eax\nret $4
         lone: push %ebp\nmov %esp, %ebp\ncall called\npop %ebp\nret
@@ -2184,7 +2185,7 @@ FOUND = {
         forked: call called\ntest %ebx, %ebx\njz 1f\npush %ebp\ncall *%ebx\n1: pop %eax\npop %ebp\niret
         .data\nsaved: .long 0\nkernel_stack: .long 0\nboot_stack:""",
              {"lone": "call", "thread": "start", "worker": "call", "second": "start", "failed": "error", "tick": "trap",
-              "forked": "start", "shifted": "call"}, ("fatal", "resumed", "system", "enters")),
+              "quick": "start", "forked": "start", "shifted": "call"}, ("fatal", "resumed", "system", "enters")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
         .type thread, %function\nthread: mov x0, x20\nblr x19\nb .
