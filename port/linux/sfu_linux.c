@@ -194,6 +194,28 @@ static void fix_pc(sfu_addr ucontext, sfu_addr *pc)
 #endif
 }
 
+#ifdef __i386__
+/* Whether FRAME was interrupted by the signal in a system call that the vDSO has made: behind its instruction it takes
+ * three registers off the stack, EBP first, and returns. Reads what its caller goes on with. */
+static bool leave_vsyscall(const struct sfu_frame *frame, struct sfu_registers *regs)
+{
+    static const uint8_t behind[] = {0x5d, 0x5a, 0x59, 0xc3}; /* pop %ebp; pop %edx; pop %ecx; ret */
+    const sfu_addr pc = frame->regs.pc, sp = frame->regs.sp;
+    uint8_t code[sizeof behind];
+    uint32_t fp, ra;
+
+    if (frame->regs.pc_kind != SFU_PC_EXACT || sfu_linux_read(NULL, pc, code, sizeof code) != 0 ||
+        !same(code, behind, sizeof behind) || sfu_linux_read(NULL, sp, &fp, sizeof fp) != 0 ||
+        sfu_linux_read(NULL, sp + 12, &ra, sizeof ra) != 0)
+        return false;
+    regs->pc = ra;
+    regs->pc_kind = SFU_PC_RETURN;
+    regs->sp = sp + 16;
+    regs->fp = fp;
+    return true;
+}
+#endif
+
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
@@ -201,6 +223,13 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
     bool old, known = true;
 
     (void)ctx;
+#ifdef __i386__
+    if (leave_vsyscall(frame, regs)) {
+        if (!is_read_only(frame->regs.pc))
+            interrupted->guess = SFU_GUESS_HOOK;
+        return SFU_OK;
+    }
+#endif
     if (!returns_from_signal(frame->regs.pc, &old))
         return code;
 #ifdef OLD_FRAME

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "section.h"
 #include "test/lib/check.h"
@@ -79,9 +80,60 @@ static void test_signal(void **state)
     }
 }
 
+#ifdef __i386__
+enum { CALL_KILL = 37 };
+static unsigned long vsyscall; /* the vDSO's code that calls the system: the libc makes each system call by it */
+
+__attribute__((noinline)) static void send(int signal)
+{
+    long result = CALL_KILL;
+
+    __asm__ __volatile__("call *%1" : "+a"(result) : "r"(vsyscall), "b"(getpid()), "c"(signal) : "memory");
+    assert_int_equal(result, 0);
+}
+
+/* It interrupts the vDSO, whose caller the walk finds by its code. */
+static void sent(int signal)
+{
+    struct sfu_registers here = sfu_here(&self.cpu);
+    struct sfu_walk walk;
+    struct sfu_row row;
+
+    (void)signal;
+    sfu_walk_start(&walk, &self.target, &here);
+    while (!walk.frame.interrupted)
+        assert_int_equal(sfu_walk_step(&walk), SFU_OK);
+    assert_int_equal(sfu_walk_step(&walk), SFU_OK);
+    assert_int_equal(walk.frame.regs.pc_kind, SFU_PC_RETURN);
+    assert_true(walk.frame.reliable);
+    assert_int_equal(sfu_find_frame(&self.target, &walk.frame, &row), SFU_OK);
+    assert_int_equal(row.function, (uintptr_t)send);
+    siglongjmp(back, 1);
+}
+
+static void test_system_call(void **state)
+{
+    struct sigaction action = {0};
+
+    (void)state;
+    vsyscall = getauxval(AT_SYSINFO);
+    action.sa_handler = sent;
+    sigaction(SIGUSR1, &action, NULL);
+    if (vsyscall != 0 && sigsetjmp(back, 1) == 0) {
+        send(SIGUSR1);
+        assert_that(false, "no signal came");
+    }
+}
+#endif
+
 int main(void)
 {
-    static const struct check_test tests[] = {CHECK(test_signal)};
+    static const struct check_test tests[] = {
+        CHECK(test_signal),
+#ifdef __i386__
+        CHECK(test_system_call),
+#endif
+    };
 
     return check_run(NULL, tests);
 }
