@@ -11,10 +11,6 @@
 
 /* ---- The format ------------------------------------------------------------------------------------------------ */
 
-#ifndef SFU_OLDEST_VERSION
-#define SFU_OLDEST_VERSION 1
-#endif
-
 #ifdef SFU_NO_REMOTE
 #define REMOTE false
 #else
@@ -32,6 +28,10 @@
 #define READS_SFRAME true
 #define ONE_ORDER    false
 #define SIGNS        true
+#endif
+
+#ifndef SFU_OLDEST_VERSION
+#define SFU_OLDEST_VERSION (READS_SFRAME ? 1 : 3)
 #endif
 
 /* Left to itself the compiler would spend more stack on a step, or more code on the whole: it takes a load for many

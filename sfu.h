@@ -89,7 +89,8 @@ extern "C" {
 #define SFU_VERSION 10000 /* major * 10000 + minor * 100 + patch */
 
 /* Build-time switches. All files of a program must have the same ones. Each switch leaves something out:
- *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1 (default), 2 or 3.
+ *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1, 2 or 3. Defaults to 1, or to 3 where SFU_ABI is
+ *                       an ABI that the specification does not have: there are no older tables of it.
  *   SFU_ABI             the only ABI that is read, in its own byte order: -DSFU_ABI=SFU_AMD64, for instance.
  *                       Give it a name out of enum sfu_abi: sfu_addr depends on it.
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
