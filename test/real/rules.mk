@@ -5,7 +5,7 @@
 
 REAL := u_boot_aarch64 u_boot_aarch64.linked u_boot_x86_64 u_boot_x86_64.linked u_boot_riscv64 u_boot_riscv64.linked \
     opensbi opensbi.linked s390_ccw s390_ccw.linked trusted_firmware trusted_firmware.linked memtest86 \
-    memtest86.linked memtest86.i386 xen xen.derived xen.linked
+    memtest86.linked memtest86.i386 u_boot_i386 xen xen.derived xen.linked
 
 .PHONY: real real-freertos real-nuttx real-unikraft real-xv6 suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""U-Boot for QEMU's pc, of 32 bits from its first instructions on, linked by sfu-link: no unwind flag, no line in the
+linker script. Its functions get three arguments in registers (-mregparm=3) and have no frame pointers. It moves itself
+to the end of memory. A panic prints a trace, and so does its handler of exceptions, which showed words of the stack.
+Traces end with SFU_E_NOT_CODE in what moved U-Boot, at the place where that was before."""
+from real import HERE, Edit
+from u_boot_x86_64 import FAULTS as PANIC, SOURCES, linked
+
+TITLE = "U-Boot, i386, by sfu-link"
+CPUS = 1
+COPIES, FLAGS = linked.COPIES, []
+EDITS = linked.EDITS[:2] + [
+    Edit("lib/Makefile", "obj-y += sfu_panic.o\nccflags-y += '-DSFU_TYPES=\"linux/types.h\"'",
+         before=r"^obj-y \+= panic\.o"),
+    Edit("arch/x86/cpu/i386/interrupt.c", r"""
+#include "sfu_panic.h"
+
+static void put(void *ctx, char c) { putc(c); }
+""", before=r"^static void dump_regs\("),
+    # The CPU has pushed an error code, or none.
+    Edit("arch/x86/cpu/i386/interrupt.c", r"""
+	sp = (ulong)(&regs->context.ctx1.eflags + 1) + (eip == regs->context.ctx2.eip) * 4;
+	sfu_panic_start(put);
+	sfu_panic_memory((void *)(sp - 4096), (void *)(sp + 65536));
+	sfu_panic_trap(eip, sp, regs->ebp, 0);
+""", before=r'^\tprintf\("Stack:\\n"\);'),
+]
+FAULTS = PANIC + [
+    Edit("cmd/echo.c", r"""
+static __attribute__((__noinline__)) int sfu_divide(volatile int *p) { return 2 / *p; }
+static __attribute__((__noinline__)) int sfu_second(volatile int *p) { return sfu_divide(p) + 3; }
+""", before=r"^static int do_echo\("),
+    Edit("cmd/echo.c", "\tif (argc == 4)\n\t\treturn sfu_second(&(volatile int){0}) + 1;",
+         before=r"^\tfor \(; i < argc"),
+]
+BUILD = ["make -s qemu-x86_defconfig",
+         "PATH={sfu}/build/tools:$PATH make -s -j2 LD='sfu-link ld.bfd' {flags}"]
+OBJECTS, IMAGE, TABLES = linked.OBJECTS, "u-boot", None
+BOOT = ["qemu-system-i386"] + linked.BOOT[1:]
+SHELL = ("cmd_always_repeatable cmd_call cmd_process run_pipe_real run_list_real run_list parse_stream_outer "
+         "parse_file_outer cli_loop main_loop run_main_loop initcall_run_list board_init_r ?? -26")
+SCENARIOS = [
+    {"name": "panic", "dialogue": [("Hit any key", " "), ("=> ", "echo a b\n")],
+     "traces": [HERE + " sfu_panic_here panic_finish panic sfu_leaf sfu_middle " + SHELL]},
+    {"name": "exception", "dialogue": [("Hit any key", " "), ("=> ", "echo a b c\n")],
+     "traces": ["sfu_divide sfu_second do_echo " + SHELL]},
+]
