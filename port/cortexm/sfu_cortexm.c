@@ -679,6 +679,28 @@ static int unstack_deeper(const struct sfu_cortexm *c, struct sfu_cortexm_fault 
     return code;
 }
 
+/* What to make of EXC_RETURN at FRAME. Only a handler returns by it. In thread mode a context switch has left it in LR
+ * for the first function of a task: SFU_END. Handlers have their frames on the main stack, above MSP, if this runs in
+ * one, and a task has its own above PSP: where a main stack below that of a task may have been overwritten from there,
+ * SFU_E_PROGRESS. Not inlined, because what it needs would be on the stack while the walk goes on. */
+static __attribute__((__noinline__)) int leaves_handler(const struct sfu_cortexm *c, uint32_t exc_return,
+                                                        const struct sfu_frame *frame)
+{
+    const uint32_t sp = (uint32_t)frame->regs.sp, psp = process_stack();
+    uint32_t msp;
+
+    __asm__ volatile("mrs %0, msp" : "=r"(msp));
+    if (frame->depth == 0)
+        return SFU_OK;
+    if (c->in_task || running() == 0)
+        return SFU_END;
+    if ((exc_return & EXC_PROCESS_STACK) == 0)
+        return SFU_OK;
+    if (psp > msp)
+        return sp > psp ? SFU_E_PROGRESS : SFU_OK;
+    return sp < msp ? SFU_END : SFU_OK;
+}
+
 int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct sfu_cortexm *c = ctx;
@@ -693,6 +715,9 @@ int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct 
         return code;
     if (!is_own_stack(pc))
         return SFU_E_TRAP;
+    code = leaves_handler(c, pc, frame);
+    if (code != SFU_OK)
+        return code;
     read_fault(&fault, pc, frame_of(pc, (uint32_t)frame->regs.sp));
     if (c->lost && frame->depth == 0)
         return guess_interrupted(c, pc, fault.sp, (uint32_t)frame->regs.fp, interrupted);
@@ -1043,6 +1068,7 @@ int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm
             order->pc_last ? last_registers(cortexm, &task, &entry, &top) : task_registers(cortexm, &entry, &top);
     cortexm->entry = &entry;
     cortexm->lost = false;
+    cortexm->in_task = true;
     if (code == SFU_E_STACK) {
         print_register(cortexm->panic, "SP 0x", task.saved);
         sfu_print_text(cortexm->panic, " does not lead to what a task has saved\n");
@@ -1052,6 +1078,7 @@ int sfu_cortexm_print_task(struct sfu_cortexm *cortexm, const struct sfu_cortexm
     }
     cortexm->entry = before;
     cortexm->lost = lost;
+    cortexm->in_task = false;
     cortexm->frame = frame;
     trap_unaligned(traps);
     return code;

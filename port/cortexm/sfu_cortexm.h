@@ -72,6 +72,7 @@ struct sfu_cortexm {
         *entry;     /* of the exception whose interrupted frame a walk begins with; or NULL */
     uint32_t frame; /* address of its exception frame */
     bool lost;      /* the CPU has not pushed that, or not all of it, or may not have */
+    bool in_task;   /* a walk is one of a task that waits, whatever handler runs */
 };
 
 /* What the CPU says of a fault. Registers that a CPU lacks are 0. */

@@ -325,6 +325,9 @@ static void measure(void)
     fail();
 }
 
+/* EXC_RETURN, which a context switch leaves in LR when it jumps to a task. */
+#define LEFT_IN_LR 0xfffffffdu
+
 /* A task that may return. */
 void old_task(void);
 void old_task(void)
@@ -1016,6 +1019,10 @@ void choose(const char *line)
     } else if (is_where(line, "returns")) {
         in_task = fail;
         enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
+    } else if (is_where(line, "left") || is_where(line, "left-irq") || is_where(line, "left-above")) {
+        in_task = is_where(line, "left-irq") ? pend_systick : fail;
+        enter_task(old_task, LEFT_IN_LR,
+                   (uint32_t)(uintptr_t)(is_where(line, "left-above") ? main_stack_top : memory.stack) + TASK_SIZE);
     }
 #if MAINLINE
     else if (is_where(line, "wrong-return"))

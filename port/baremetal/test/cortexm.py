@@ -47,6 +47,8 @@ WHERE = {
     "main": (THREAD.format("main"), MAIN),
     "task": (THREAD.format("process"), TASK),
     "returns": (THREAD.format("process"), ["outer", "old_task", "sfu_cortexm_task_end@sfu_cortexm_task_end"]),
+    "left": (THREAD.format("process"), ["outer", "old_task", "exc"]),
+    "left-irq": (HANDLER, SYSTICK + ["pend_systick~!", "outer", "old_task", "exc"]),
     "irq": (HANDLER, SYSTICK + ["pend_systick~!"] + TASK),
     "irq-main": (HANDLER, SYSTICK + ["pend_systick~"] + MAIN),
     "leaf": (HANDLER, SYSTICK + ["pend_leaf~!"] + TASK),
@@ -280,6 +282,16 @@ def check_return(board, image, where, frames):
     must(not lines and status == 1, f"'{lines[:1]}', status {status}")
 
 
+def check_left_above(board, image):
+    """A task above the main stack, whose first function has EXC_RETURN in LR: frames of a handler may have overwritten
+    it, so the trace does not count as complete."""
+    lines, status = boot(board, image.path, "left-above udf")
+    check_words(lines, "HardFault", THREAD.format("process"), ["UsageFault: undefined instruction"])
+    for number, wanted in enumerate(["fault_udf@at_udf", "fail", "outer", "old_task", "exc"]):
+        check_frame(image, number, wanted, lines.pop(0))
+    must(lines[0].startswith("trace ends (-22)") and len(lines) == 2 and status == 1, lines)
+
+
 def check_unsaid(board, image):
     """The MPU is on, and where the stack ends is not known: the exception frame, which is there, is a guess."""
     lines, status = boot(board, image.path, "task mpu")
@@ -386,6 +398,8 @@ def tests(prefix, directory):
         fault(where, "udf")
     for what in ("data", "null", "+udf", "+null", "trap"):
         fault("irq", what)
+    for where in ("left", "left-irq"):
+        fault(where, "+udf")
     fault("nested", "udf")
     fault("nested", "+null")
     for where in ("entry", "entry-main"):
@@ -423,6 +437,7 @@ def tests(prefix, directory):
     if image.silent and mainline:
         cases["task-mpu"] = lambda: check_unsaid(board, image)
     elif mainline:
+        cases["left-above"] = lambda: check_left_above(board, image)
         fault("enabled", "mpu", exception="MemManage")
         fault("enabled", "data", exception="BusFault")
         fault("enabled", "divide", exception="UsageFault")

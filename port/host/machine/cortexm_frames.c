@@ -141,6 +141,21 @@ static void guess_jump(struct sfu_interrupted *interrupted)
     interrupted->guess = SFU_GUESS_HOOK;
 }
 
+/* Whether the walk began in what the exception frame that *INTERRUPTED was read from says: a handler has printed it. */
+static bool is_beginning(const struct trace_space *space, const struct sfu_interrupted *interrupted)
+{
+    return interrupted->regs.pc == space->regs.value[REGISTER_PC] &&
+           interrupted->regs.sp == space->regs.value[abi_registers(space->abi)->sp];
+}
+
+/* Whether no handler is at work, as the CPU says. */
+static bool is_in_thread_mode(const struct trace_space *space)
+{
+    uint64_t icsr;
+
+    return read_control(space, ICSR, &icsr) && (icsr & EXCEPTION) == 0;
+}
+
 /* A dump begins at EXC_RETURN itself where the CPU has not pushed what was interrupted, or not all of it: what looks
  * like that is a guess. Of a stopped board the first exception on the way is that whose handler runs. */
 int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struct sfu_interrupted *interrupted)
@@ -150,7 +165,7 @@ int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struc
     uint64_t at = frame->regs.sp;
     int code;
 
-    if (exc_return == RESET_LR)
+    if (exc_return == RESET_LR || space->in_thread || (!begins && is_in_thread_mode(space)))
         return SFU_END;
     if (!is_same_state(exc_return))
         return SFU_E_TRAP;
@@ -161,12 +176,15 @@ int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struc
     if (space->lacks_psp)
         return SFU_E_TRAP;
     code = sfu_cortexm_unstack(space->target, exc_return, (uint32_t)at, (uint32_t)frame->regs.fp, interrupted);
+    if (code == SFU_OK && !begins && is_beginning(space, interrupted))
+        return SFU_END;
     if (code == SFU_OK &&
         (begins || !fits_mode(space, exc_return, interrupted->saved) || may_be_lost(space, frame)))
         interrupted->guess = SFU_GUESS_HOOK;
     if (code == SFU_OK && is_jumped_into(space, interrupted))
         guess_jump(interrupted);
     space->in_exception = true;
+    space->in_thread = code == SFU_OK && (exc_return & FROM_THREAD) != 0;
     return code;
 }
 

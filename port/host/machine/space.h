@@ -58,7 +58,8 @@ struct trace_space {
     uint64_t last_ra;  /* that the walk has read, as it was, */
     bool ra_on_stack;  /* in a word of the stack */
     bool lacks_psp;    /* the walk has ended where the process stack pointer had to be known */
-    bool in_exception; /* the walk has come to the frame of an exception of a Cortex-M */
+    bool in_exception; /* the walk has come to the frame of an exception of a Cortex-M, */
+    bool in_thread;    /* and it has interrupted no handler */
 };
 
 /* Reads memory, or code from an image's file: kernels leave unchanged code out of cores. */

@@ -126,6 +126,16 @@ def jumped(board, image):
     check_guesses(trace(image, text=log), ["EXC_RETURN", "jump!", "work", "task"], [1])
 
 
+def left(board, image):
+    """The first function of a task that has EXC_RETURN in LR is the outermost one, whoever prints."""
+    behind = ["left", "EXC_RETURN"]
+    for where, wanted in (("ltask", ["fail", "work", *behind]), ("linterrupt", [*INTERRUPT, "work~!", *behind]),
+                          ("le", ["dump_here", *behind])):
+        log = log_of(board, image, where)
+        must(re.search("sfu2 0+ begin", log), log[-300:])
+        check(trace(image, text=log), wanted)
+
+
 def called_null(board, image):
     """Vectors are at 0: what is called a null pointer lies in the image, and is no code of it. Debug information has a
     function there that the linker has dropped."""
@@ -574,6 +584,7 @@ for name in BOARDS:
     tests[f"{name}/dump/wrong-return"] = (wrong_return,)
     tests[f"{name}/dump/null-call"] = (called_null,)
     tests[f"{name}/dump/jump"] = (jumped,)
+    tests[f"{name}/dump/left"] = (left,)
     tests[f"{name}/stopped"] = (stopped,)
     tests[f"{name}/halted/task"] = (halted, "task", False)
     tests[f"{name}/halted/wrong"] = (halted, "wrong", True)

@@ -136,7 +136,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     set_mode(w);
     w->space->saved = SAVED_NOWHERE;
     w->space->target = &w->target;
-    w->space->lacks_psp = w->space->in_exception = false;
+    w->space->lacks_psp = w->space->in_exception = w->space->in_thread = false;
 }
 
 static bool is_described(const struct trace_walk *w)
