@@ -74,7 +74,7 @@ void code_begin_entries(struct code *code, const struct code_how *how)
     for (i = 0; i < code->num_units && how->derive; i++)
         if (code->units[i].outermost) /* the code that it calls is called */
             code_begin_at(code, code->units[i].start, CODE_START);
-    if (!how->derive || named || unit == NULL || unit->fde != NULL)
+    if (!how->derive || named || unit == NULL || unit->fde != NULL || image_is_library(code->image))
         return;
     code_begin_at(code, first, kind_of_first(code));
 }

@@ -150,7 +150,8 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
         return false;
     /* Where there is CFI, that says what holds behind the call. */
     if (fact->flow == CODE_CALL && fact->link == 0 && r->unit->fde == NULL &&
-        !code_is_own_address(r->code, fact, next) && code_never_returns(r->code, fact->target))
+        !code_is_own_address(r->code, fact, next) &&
+        (code_never_returns(r->code, fact->target) || code_never_returns_by_word(r->code, fact, NULL)))
         return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
@@ -652,6 +653,8 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
     struct code_state entry, before;
     bool own;
 
+    if (r->unit->fde == NULL && code_never_returns_by_word(r->code, fact, state))
+        return false;
     if (fact->link != 0) {
         take_piece(r, state, fact, next);
         return true;

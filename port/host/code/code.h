@@ -13,6 +13,7 @@
  *     index.c   the part of a state that says how many entries a table of jumps has
  *     state.c   facts -> struct code_state: what holds in front of an instruction, and what it makes of that
  *     units.c   functions and other pieces of code, and who comes into them
+ *     imports.c functions that are called by words of the GOT, and names of those that never return
  *     stacks.c  switches to another stack
  *     trial.c   how the ways of code end that is followed as if it had been called, or interrupted
  *     code.c    the ways through a function: the state of each of its instructions, and what it does to its caller
@@ -68,7 +69,8 @@
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
  *     which that is known to be false (`ret n`) is believed not to; of one that is not known CFI says how much it takes
  *     off the stack. RA's register is another one behind each call.
- *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
+ *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there; or, where
+ *     there is no CFI, what is called has no way back, or a name that says so (imports.c). `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
  *   - Who jumps to a thunk that returns in its place (x86: `__x86_return_thunk`) has put SP and FP back, unless it is
  *     seen that SP is below the return address (`__x86_indirect_thunk`).
@@ -413,6 +415,20 @@ struct code_callee {
     bool never, returns;
 };
 
+/* A word where the dynamic linker puts the address of a function: NEVER, of one that does not return (imports.c),
+ * whoever has it; or of the image's own one at TARGET. */
+struct code_import {
+    uint64_t word, target;
+    bool never;
+};
+
+/* By the addresses of the words. */
+struct code_imports {
+    struct code_import *list;
+    size_t num;
+    bool is_known;
+};
+
 /* SIZE places, a power of two; by addresses. */
 struct code_callees {
     struct code_callee *places;
@@ -433,6 +449,7 @@ struct code {
     size_t num_jumps;
     struct code_edges edges;
     struct code_callees callees;
+    struct code_imports imports;
     struct code_vector *vectors;
     size_t num_vectors;
     bool far_jumps_done;  /* x86_64: those of 32-bit code have been looked for */

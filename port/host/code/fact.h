@@ -111,6 +111,7 @@ enum { CODE_OPS = 6 };
 
 struct code_fact {
     uint64_t target;
+    int64_t word;      /* BY_WORD: where that is, from WORD_BASE, a register */
     uint16_t pops;     /* CODE_RETURN: bytes that it takes off the stack behind the return address */
     uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
     struct code_op op[CODE_OPS];
@@ -126,8 +127,10 @@ struct code_fact {
                           CODE_RESUME: the one that has where it goes on (x86_64, sysretq), or 0: the CPU knows */
     uint8_t mode;      /* RISC-V: whose CODE_PC or CODE_OTHER_SP it names: 1, S; 3, M; CODE_NONE, another one; 0: it
                           names none */
-    bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
-    bool may_leave;    /* s390x: it may go, or return, to where a register or a word says, which is not followed */
+    uint8_t word_base;
+    bool by_word;     /* x86: it calls, or jumps to, what a word in memory has */
+    bool by_register; /* TARGET is where it goes only if CODE_TARGET says so, too */
+    bool may_leave;   /* s390x: it may go, or return, to where a register or a word says, which is not followed */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
 };

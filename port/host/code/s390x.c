@@ -1489,9 +1489,11 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     (void)decoder;
     memset(fact, 0, sizeof *fact);
     fact->flow = CODE_STOP;
-    if (text->end - pc < 2 || text->end - pc < size_of(p) || p[0] == 0)
+    if (text->end - pc < 2 || text->end - pc < size_of(p))
         return;
     fact->size = (uint8_t)size_of(p);
+    if (p[0] == 0) /* no operation code: how code traps, and what lies between functions */
+        return;
     fact->flow = CODE_NEXT;
     if (p[0] == 0xc6 && low(p[1]) == 0) {
         execute(fact, text, pc);

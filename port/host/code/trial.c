@@ -11,6 +11,7 @@
  *     alone what is its caller's: it takes nothing off the stack that it has not put there, it does not lose SP, and
  *     on x86_64 it aligns SP to 16 for those that it calls, as the ABI says.
  */
+#include "imports.h"
 #include "state.h"
 #include "trial.h"
 #include "units.h"
@@ -20,7 +21,14 @@
 #include <string.h>
 
 /* A way is followed no further than that: entries are short. */
-enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS, MAX_PIECE_STEPS = 512, MAX_DEPTH = 32 };
+enum {
+    MAX_STEPS = 8192,
+    MAX_BLOCKS = 1024,
+    PLACES = 2 * MAX_BLOCKS,
+    MAX_PIECE_STEPS = 512,
+    MAX_DEPTH = 32,
+    MAX_TRAPS = 8
+};
 
 /* Where ways begin or meet. */
 struct block {
@@ -36,6 +44,8 @@ struct trial {
     uint16_t by_pc[PLACES]; /* of blocks, + 1; or 0 */
     uint16_t work[MAX_BLOCKS];
     unsigned num_blocks, num_work, steps, max_steps;
+    struct block *behind[MAX_TRAPS]; /* ASKS_BACK: behind traps, which a handler may skip: followed last */
+    unsigned num_behind;
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
@@ -48,7 +58,8 @@ struct trial {
     unsigned depth;  /* of those calls */
     bool seen_alone; /* x86: it follows nothing behind a call that never returns, unless a number was pushed */
     bool
-        crossed; /* a way has come from a call, or what may not come back, over a symbol: its end proves no return */
+        crossed; /* a way has come from a call, or what may not come back, over a symbol, or from behind a trap: its
+                    end proves no return */
 };
 
 /* The block at PC, or where it would be noted. */
@@ -77,6 +88,8 @@ static bool is_other_code(const struct code *code, uint64_t addr)
 }
 
 static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth);
+static bool never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state,
+                                  unsigned depth);
 
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
  * is no function that is called. */
@@ -118,6 +131,8 @@ static void arrive(struct trial *t, uint64_t pc, const struct code_state *state)
 
 static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
 {
+    if (t->asks_back && import_by_plt(t->code, pc) != NULL && ask_callee(t->code, pc, t->depth + 1).never)
+        return;
     note_jump(t, pc, state);
     /* A function that another one goes on in, as its caller's, returns in its place. */
     if (t->called && pc != t->start && code_begins_function(t->code, pc) && code_is_entry(t->code->cpu, state)) {
@@ -467,8 +482,10 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     code_after_call(cpu, state, unit_called_by(t->code, fact));
     t->ends->forgets |= cpu->link && !has_base(state, BASE_RETURN, BASE_RETURN);
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
-    return !ends_at(t->code, next) && !((t->asks_back || (t->seen_alone && !t->pushes)) &&
-                                        ask_callee(t->code, fact->target, t->depth + 1).never);
+    if (!t->asks_back && (!t->seen_alone || t->pushes))
+        return !ends_at(t->code, next);
+    return !ends_at(t->code, next) && !ask_callee(t->code, fact->target, t->depth + 1).never &&
+           !never_returns_by_word(t->code, fact, state, t->depth);
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -547,7 +564,7 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER &&
              image_code(t->code->image, unit_address_of(t->code->cpu, target)))
         jump(t, unit_address_of(t->code->cpu, target) & ~(uint64_t)t->code->cpu->mode, state);
-    else if (fact->flow == CODE_AWAY)
+    else if (fact->flow == CODE_AWAY && !(t->asks_back && never_returns_by_word(t->code, fact, state, t->depth)))
         go_away(t, state);
     if (fact->flow == CODE_RETURN && code_goes_by_table(t->code->cpu, state, fact))
         go_away(t, state);
@@ -555,8 +572,7 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         note_return(t, state, fact);
     if (fact->flow == CODE_RESUME && !enters(t, state) && !goes_on_behind(t, state, fact, pc))
         note_resume(t, state, fact);
-    /* A trap a kernel's handler may skip. */
-    t->ends->left_open |= fact->flow == CODE_STOP || fact->may_leave;
+    t->ends->left_open |= (fact->flow == CODE_STOP && !t->asks_back) || fact->may_leave;
     if (fact->flow == CODE_CALL) {
         struct code_fact call = *fact;
 
@@ -625,6 +641,39 @@ static bool read_next(struct trial *t, const struct code_text *text, uint64_t pc
     return false;
 }
 
+/* STATE comes to a trap in front of NEXT. A kernel's handler may skip that, but not where nothing is meant to follow on
+ * it: at the end of a function, and in front of padding. */
+static void pass_trap(struct trial *t, uint64_t next, const struct code_state *state)
+{
+    struct code_fact fact;
+    struct block *block;
+
+    memset(&fact, 0, sizeof fact);
+    if (ends_at(t->code, next) ||
+        (unit_fact_at(t->code, next, &fact) && image_is_padding(t->code->image, next, next + fact.size)))
+        return;
+    if (t->num_behind == MAX_TRAPS) {
+        t->ends->left_open = true;
+        return;
+    }
+    block = t->behind[t->num_behind++] = unwritten(sizeof *block);
+    block->pc = next;
+    state_copy(&block->state, state);
+}
+
+/* Whether ways are left, behind traps. */
+static bool go_behind_traps(struct trial *t)
+{
+    t->crossed |= t->num_behind > 0;
+    while (t->num_behind > 0) {
+        struct block *block = t->behind[--t->num_behind];
+
+        arrive(t, block->pc, &block->state);
+        free(block);
+    }
+    return t->num_work > 0;
+}
+
 /* Follows the way of BLOCK to where ways meet or end. */
 static void follow(struct trial *t, struct block *block)
 {
@@ -663,6 +712,8 @@ static void follow(struct trial *t, struct block *block)
         else if (fact.condition != 0)
             state = other;
         pc += fact.size;
+        if (fact.flow == CODE_STOP && t->asks_back)
+            pass_trap(t, pc, &state);
         if (!goes_on && fact.condition == 0)
             return;
         if (!falls_into(t, &state, unit, pc)) {
@@ -699,7 +750,7 @@ static void run_trial(struct trial *t, const struct code_state *state)
 
     t->first = state->reg[t->code->cpu->sp];
     arrive(t, t->start, state);
-    while (t->num_work > 0 && !(t->asks_back && t->ends->returns)) {
+    while ((t->num_work > 0 || go_behind_traps(t)) && !(t->asks_back && t->ends->returns)) {
         struct block *block = t->blocks[t->work[--t->num_work]];
 
         block->waits = false;
@@ -707,6 +758,8 @@ static void run_trial(struct trial *t, const struct code_state *state)
     }
     for (i = 0; i < t->num_blocks; i++)
         free(t->blocks[i]);
+    for (i = 0; i < t->num_behind; i++)
+        free(t->behind[i]);
     free(t);
 }
 
@@ -776,9 +829,25 @@ static struct code_callee follow_callee(struct code *code, uint64_t addr, unsign
     return (struct code_callee){addr, !may, ends.returns};
 }
 
+/* The same of IMPORT. */
+static bool never_returns(struct code *code, const struct code_import *import, unsigned depth)
+{
+    return import->never || ask_callee(code, import->target, depth + 1).never;
+}
+
+/* The same of what FACT, in front of which STATE holds, goes to by a word of the GOT. */
+static bool never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state,
+                                  unsigned depth)
+{
+    const struct code_import *import = import_by_word(code, fact, state);
+
+    return import != NULL && never_returns(code, import, depth);
+}
+
 /* Behind MAX_DEPTH calls, and where it is in the middle of what calls itself, code may come back. */
 static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth)
 {
+    const struct code_import *import;
     struct code_callee callee = {addr, false, false};
 
     if (addr == 0 || depth > MAX_DEPTH || image_code(code->image, addr) == NULL)
@@ -788,7 +857,10 @@ static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned 
         return *find_callee(&code->callees, addr);
     *find_callee(&code->callees, addr) = callee;
     code->callees.num++;
-    callee = follow_callee(code, addr, depth);
+    import = import_by_plt(code, addr);
+    callee.never = import != NULL && never_returns(code, import, depth);
+    if (import == NULL)
+        callee = follow_callee(code, addr, depth);
     *find_callee(&code->callees, addr) = callee;
     return callee;
 }
@@ -796,6 +868,11 @@ static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned 
 bool code_never_returns(struct code *code, uint64_t addr)
 {
     return ask_callee(code, addr, 0).never;
+}
+
+bool code_never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state)
+{
+    return never_returns_by_word(code, fact, state, 0);
 }
 
 bool code_returns(struct code *code, uint64_t addr)

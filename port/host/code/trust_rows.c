@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "trust_rows.h"
+#include "state.h"
 #include "trial.h"
+#include "units.h"
 #include "vectors.h"
 
 #include <string.h>
@@ -272,13 +274,41 @@ static void take_at(struct trust *t, uint64_t pc, const struct code_fact *fact, 
     take_alone(t, pc, bytes_alone(t, pc, fact), &v);
 }
 
+/* Whether ROW, of PC, where STATE holds, says too early what soon holds on this way: an instruction, and no branch in
+ * front of it, puts SP where ROW has it, and the CFA that CFI has behind that is the same. Of a way on which ROW is
+ * true in front of that instruction it would not be, or the instruction did nothing. */
+static bool comes_true(struct trust *t, uint64_t pc, const struct code_state *state, const struct cfi_row *row)
+{
+    enum { MOST = 32 };
+    struct code_state then;
+    struct code_fact fact;
+    unsigned i;
+
+    state_copy(&then, state);
+    for (i = 0; i < MOST && unit_fact_at(t->code, pc, &fact); i++) {
+        const struct cfi_row *behind = trust_row_at(t, pc + fact.size);
+        struct code_value cfa;
+
+        if (fact.flow != CODE_NEXT || fact.odd || fact.condition != 0 || behind == NULL ||
+            behind->kind != CFI_RULES || !rule_is_same(&behind->cfa, &row->cfa))
+            return false;
+        code_step(t->cpu, &then, &fact);
+        cfa = code_evaluate(&then, &row->cfa);
+        if (value_is_at(&cfa, BASE_CFA, 0, false))
+            return true;
+        pc += fact.size;
+    }
+    return false;
+}
+
 /* Whether ROW, which begins at PC, is of another way than the instruction in front of it: J says that the code corrects
  * the CFA of ROW, and it has confirmed that of the row there. Behind a call that comes back it is of the same way. */
-static bool begins_other_way(const struct trust *t, uint64_t pc, const struct code_state *state,
+static bool begins_other_way(struct trust *t, uint64_t pc, const struct code_state *state,
                              const struct cfi_row *row, const struct judgement *j)
 {
     return t->row != NULL && t->row != row && t->next == pc && row->start == pc && pc != t->detour &&
-           j->cfa == CORRECTED && is_other_way(state, t->row, row) && !trust_comes_back_to(t, t->callee, pc, row);
+           j->cfa == CORRECTED && is_other_way(state, t->row, row) && !trust_comes_back_to(t, t->callee, pc, row) &&
+           !comes_true(t, pc, state, row);
 }
 
 /* Whether FACT moves SP: by a number that is not known, if SP has a place of its own behind it. */

@@ -561,6 +561,7 @@ void code_free(struct code *code)
     free(code->jumps);
     free(code->edges.lists);
     free(code->callees.places);
+    free(code->imports.list);
     free(code->vectors);
     free(code->reports);
     if (code->cpu->close != NULL)

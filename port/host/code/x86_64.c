@@ -818,6 +818,13 @@ static bool known(const struct decoder *d, struct code_fact *fact)
 
 /* ---- Where the PC goes ----------------------------------------------------------------------------------------- */
 
+/* A call of what a word in memory has, or a jump to that. */
+static void go_by_word(const struct decoder *d, struct code_fact *fact)
+{
+    address(d, &d->op[0], &fact->word_base, &fact->word);
+    fact->by_word = is_memory(&d->op[0]) && fact->word_base != ANYWHERE && fact->word_base != GS;
+}
+
 /* A jump to what a register or memory has. */
 static void jump_to(const struct decoder *d, struct code_fact *fact)
 {
@@ -827,6 +834,7 @@ static void jump_to(const struct decoder *d, struct code_fact *fact)
         code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, to), 0);
     else if (!read_table(d, fact, CODE_TARGET, to, d->mode->word))
         code_forget(fact, CODE_TARGET);
+    go_by_word(d, fact);
 }
 
 static void go(struct code_fact *fact, enum code_flow flow, uint64_t target)
@@ -873,6 +881,8 @@ static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, u
             forget_all(d, fact);
         else if (!direct && whole(d, &d->op[0]) != CODE_NONE)
             code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, &d->op[0]), 0);
+        else if (!direct)
+            go_by_word(d, fact);
         return true;
     case ZYDIS_MNEMONIC_JMP:
         go(fact, direct ? CODE_JUMP : far ? CODE_STOP : CODE_AWAY, target);

@@ -351,6 +351,32 @@ bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t 
     return false;
 }
 
+/* A program that a dynamic linker starts names that, and one that relocates itself asks for no other image. */
+bool image_is_library(const struct image *image)
+{
+    const struct section *text = image_section(image, ".text");
+    Elf_Scn *scn = NULL;
+    Elf_Data *data;
+    bool asks = false, is_program = false;
+    GElf_Phdr segment;
+    GElf_Shdr sh;
+    GElf_Dyn dyn;
+    int i;
+
+    if (image->header.e_type != ET_DYN || text == NULL || image->header.e_entry != text->addr ||
+        image_segment(image, PT_INTERP, true, 0, &segment))
+        return false;
+    while ((scn = elf_nextscn(image->elf, scn)) != NULL)
+        if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNAMIC)
+            break;
+    data = scn != NULL ? elf_getdata(scn, NULL) : NULL;
+    for (i = 0; data != NULL && gelf_getdyn(data, i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
+        asks |= dyn.d_tag == DT_NEEDED || dyn.d_tag == DT_SONAME;
+        is_program |= dyn.d_tag == DT_FLAGS_1 && (dyn.d_un.d_val & DF_1_PIE) != 0;
+    }
+    return asks && !is_program;
+}
+
 /* A section at ADDR, of SIZE bytes, or as many as the segment LOAD, which it begins in, has from there on. */
 static void add_bare(struct image *image, const char *name, uint32_t type, uint64_t flags, uint64_t addr,
                      uint64_t size, const GElf_Phdr *load)

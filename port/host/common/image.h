@@ -71,6 +71,9 @@ bool image_open_any(struct image *image, const char *file);
 
 /* The segment of TYPE that holds ADDR, or any if ANY. */
 bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t addr, GElf_Phdr *segment);
+
+/* Whether nothing starts at the image's entry: of a library without one, linkers may write where .text begins. */
+bool image_is_library(const struct image *image);
 void image_close(struct image *image);
 
 /* Writes a line into image->error. Returns false. */

@@ -487,7 +487,8 @@ static bool read_code(struct cfi *cfi, struct cfi_spans *spans, const struct kep
     const struct code_how how = {.derive = true,
                                  .find = true,
                                  .entries = &entry,
-                                 .num_entries = cfi->image->pe == NULL && image_code(cfi->image, start) != NULL,
+                                 .num_entries = cfi->image->pe == NULL && !image_is_library(cfi->image) &&
+                                                image_code(cfi->image, start) != NULL,
                                  .kept = kept};
     struct code_report report;
 

@@ -1575,6 +1575,30 @@ UNKNOWN_WORD = {
         .word 0x10400073 => r2+16 r1+0 r8+0\nfence.i => r2+16 r1+0 r8+0\naddi sp, sp, 16 => r2+16 r1+0 r8+0
         ret => r2+0 r1+0 r8+0""",
 }
+# CFI that says some instructions too early that SP is where it was at the entry; gcc for s390x writes it where a leaf
+# function has saved r15 in a register of floating point.
+EARLY = {
+    "x86_64": """sub $24, %rsp => r7+8 [cfa-8] r6+0\n.cfi_def_cfa_offset 32\nnop => r7+32 [cfa-8] r6+0
+        .cfi_def_cfa_offset 8\nxor %eax, %eax => r7+32 [cfa-8] r6+0\nadd $24, %rsp => r7+32 [cfa-8] r6+0
+        ret => r7+8 [cfa-8] r6+0""",
+    "i386": """sub $24, %esp => r4+4 [cfa-4] r5+0\n.cfi_def_cfa_offset 28\nnop => r4+28 [cfa-4] r5+0
+        .cfi_def_cfa_offset 4\nxor %eax, %eax => r4+28 [cfa-4] r5+0\nadd $24, %esp => r4+28 [cfa-4] r5+0
+        ret => r4+4 [cfa-4] r5+0""",
+    "aarch64": """sub sp, sp, #32 => r31+0 r30+0 r29+0\n.cfi_def_cfa_offset 32\nnop => r31+32 r30+0 r29+0
+        .cfi_def_cfa_offset 0\nmov x0, #0 => r31+32 r30+0 r29+0\nadd sp, sp, #32 => r31+32 r30+0 r29+0
+        ret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -32 => r2+0 r1+0 r8+0\n.cfi_def_cfa_offset 32\nnop => r2+32 r1+0 r8+0
+        .cfi_def_cfa_offset 0\nli a0, 0 => r2+32 r1+0 r8+0\naddi sp, sp, 32 => r2+32 r1+0 r8+0
+        ret => r2+0 r1+0 r8+0""",
+    "s390x": """ldgr %f1, %r15 => r15+160 r14+0 r11+0\n.cfi_register %r15, %f1\naghi %r15, -176 => r15+160 r14+0 r11+0
+        .cfi_def_cfa_offset 336\nnopr => r15+336 r14+0 r11+0\n.cfi_def_cfa_offset 160
+        lghi %r2, 0 => r15+336 r14+0 r11+0\nlgdr %r15, %f1 => r15+336 r14+0 r11+0\n.cfi_restore %r15
+        br %r14 => r15+160 r14+0 r11+0""",
+    "arm": """sub sp, sp, #16 => r13+0 r14+0 FP+0\n.cfi_def_cfa_offset 16\nnop => r13+16 r14+0 FP+0
+        .cfi_def_cfa_offset 0\nmov r0, #0 => r13+16 r14+0 FP+0\nadd sp, sp, #16 => r13+16 r14+0 FP+0
+        bx lr => r13+0 r14+0 FP+0""",
+}
+
 CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a register": BY_INDEX,
          "a jump to where nobody knows, in a frame": STRAYED,
          "a jump to where nobody knows, and a frame behind": STRAYED_AT_START,
@@ -1584,6 +1608,7 @@ CASES = {"a word that nobody knows": UNKNOWN_WORD, "words at SP + a number in a 
          "an end that is called, too": SHARED_AND_CALLED, "SP moved in a rounded frame": MOVED,
          "all registers pushed": PUSHA, "code that finds its own address": OWN, "an address in FP": THUNK,
          "a frame that is aligned": ALIGNED,
+         "a frame that CFI takes off too early": EARLY,
          "nobody has called it": OUTERMOST, "a callee that pops": POPS, "a callee that pops all": POPS_ALL,
          "a callee that pops, and calls itself": POPS_ITSELF,
          "a callee that pops, called by a register": POPS_FAR,
@@ -2733,6 +2758,93 @@ def plain(cpu):
         must(data[28 + 16 * fdes + offset + 3] == 0, "function %d has not the default type" % i)
 
 
+# Code without CFI that calls a function of another image, and what lies behind the call: a frame, the call of NAME, its
+# row, a piece of padding and a return; a trap, how a function jumps to itself.
+IMPORTS = {
+    "x86_64": ("sub $24, %rsp", "call NAME@PLT", "r7+32 [cfa-8] r6+0", "nop", "add $24, %rsp\nret", "ud2", "jmp ."),
+    "i386": ("sub $28, %esp", "call NAME@PLT", "r4+32 [cfa-4] r5+0", "nop", "add $28, %esp\nret", "ud2", "jmp ."),
+    "aarch64": ("stp x29, x30, [sp, #-32]!", "bl NAME", "r31+32 [cfa-24] r29+0", "nop",
+                "ldp x29, x30, [sp], #32\nret", "brk #1000", "b ."),
+    "riscv": ("addi sp, sp, -32\nSTORE ra, 24(sp)", "call NAME@plt", "r2+32 [cfa-8] r8+0", "nop",
+              "LOAD ra, 24(sp)\naddi sp, sp, 32\nret", "unimp", "j ."),
+    "s390x": ("stmg %r14, %r15, 112(%r15)\naghi %r15, -160", "brasl %r14, NAME@PLT", "r15+320 [cfa-48] r11+0", "nopr",
+              "lmg %r14, %r15, 272(%r15)\nbr %r14", ".short 0", "j ."),
+    "arm": ("push {r4, lr}", "bl NAME", "r13+8 [cfa-4] FP+0", "nop", "pop {r4, pc}", "udf #0", "b ."),
+}
+# What C, C++, Rust and the libraries of compilers say of them: they never return.
+ENDLESS = ("abort", "_exit", "siglongjmp", "__stack_chk_fail", "__assert_fail", "pthread_exit", "__cxa_throw",
+           "_Unwind_Resume", "_ZSt9terminatev", "_ZSt20__throw_length_errorPKc",
+           "_ZNSt3__120__throw_system_errorEiPKc", "_ZN4core9panicking9panic_fmt17h0123456789abcdefE",
+           "__gnat_rcheck_CE_Overflow_Check")
+RETURNING = ("puts", "abort_handler", "_ZSt4sortv", "_ZN4core3fmt5write17h0123456789abcdefE")
+# Linkers, whose PLTs differ, and other ways to call.
+IMPORTS_BY = {
+    "x86_64": (("ld", "-z", "now"), ("ld", "-z", "ibtplt"), ("ld.lld",), ("ld.lld", "-z", "retpolineplt"), ("mold",)),
+    "i386": (("ld", "-m", "elf_i386", "-z", "now"), ("ld", "-m", "elf_i386", "-z", "ibtplt"), ("ld.lld",), ("mold",)),
+    "aarch64": (("aarch64-linux-gnu-ld", "-z", "pac-plt", "-z", "force-bti"), ("ld.lld",), ("mold",)),
+    "riscv64": (("ld.lld",), ("mold",)), "riscv32": (("ld.lld",),), "s390x": (), "arm": (("ld.lld",),), "thumb": (),
+}
+NO_PLT = {"x86_64": "call *NAME@GOTPCREL(%rip)",
+          "i386": "call leaf\nadd $_GLOBAL_OFFSET_TABLE_, %ebx\ncall *NAME@GOT(%ebx)"}
+
+
+def import_rows(cpu, call, linker, stop):
+    """The rows at CALL and behind it, in a shared library without CFI and without other symbols than those of its
+    functions. STOP: the body of its function `stop`."""
+    kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+    frame, _, row, nop, back, _, _ = IMPORTS[kind]
+    image = WORK + "/import-" + cpu
+    assembler, default = CPUS[cpu]
+    label = {"arm": "$a.behind", "thumb": "$t.behind"}.get(cpu, "behind") # code needs such symbols, and -s takes others
+    write(image + ".s", (BEFORE.get(cpu, "") + ".text\n.globl f\n.type f, %%function\nf: %s\n%s\n%s: %s\n%s\n"
+                         "leaf: %s\n.globl stop\n.type stop, %%function\nstop: %s\n" % (
+                             frame, call, label, nop, back, "mov (%esp), %ebx\nret" if cpu == "i386" else nop,
+                             stop)).encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*(linker or default), "-shared", image + ".o", "-o", image)
+    behind = symbols(image)[label] & ~(1 if cpu == "thumb" else 0)
+    run(*(linker or default), "-shared", *["-s"] * (cpu not in ARM), image + ".o", "-o", image)
+    found = rows(cpu, image, behind - 4, behind + 2, "--find")
+    return found[behind - 2], found[behind], row.replace("FP", "r11" if cpu == "arm" else "r7")
+
+
+def imports(cpu, name, returns, linker=None, call=None, stop=None):
+    """Behind a call of NAME that never returns nothing is known: another function may begin there."""
+    kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+    at, behind, row = import_rows(cpu, (call or IMPORTS[kind][1]).replace("NAME", name), linker,
+                                  stop or IMPORTS[kind][4])
+    must(at == row, "at the call: %s instead of %s" % (at, row))
+    must(behind == (row if returns else "none"), "behind the call: %s" % behind)
+
+
+# Whether nothing starts where an image's header says that it does: the beginning of .text, which old linkers name so.
+LIBRARIES = {("-shared",): False, ("-shared", "-soname", "lib.so"): True, ("-pie", "-I", "/lib/ld.so"): False}
+
+
+def started_by(cpu, options, is_library):
+    """The row of the first code of an image that is linked with OPTIONS: a trace ends there, or nothing is known."""
+    image = WORK + "/library-" + cpu
+    assembler, linker = CPUS[cpu]
+    nop, _, jump = PLAIN_CODE.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu,
+                                  PLAIN_CODE.get(cpu, ("nop", "call leaf", "jmp")))
+    write(image + ".s", (BEFORE.get(cpu, "") + ".text\n%s\n%s\n%s .\n.globl f\n.type f, %%function\nf: %s\n" % (
+        nop, nop, jump, RETURN.get(cpu, "ret"))).encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*linker, *options, image + ".o", "-o", image)
+    data = bytearray(read(image))
+    order, is_wide = "<>"[data[5] - 1], data[4] == 2
+    number = order + ("Q" if is_wide else "I")
+    sections, = struct.unpack_from(number, data, 40 if is_wide else 32)
+    size, count = struct.unpack_from(order + "HH", data, 58 if is_wide else 46)
+    text = next(struct.unpack_from(number, data, at + (16 if is_wide else 12))[0]
+                for at in range(sections, sections + size * count, size)
+                if struct.unpack_from(number, data, at + 8)[0] & 4)
+    struct.pack_into(number, data, 24, text | (cpu == "thumb"))
+    write(image, data)
+    row = rows(cpu, image, text, text + 2, "--find").get(text, "none")
+    must(row == ("none" if is_library else "outermost"), "the first row is " + row)
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
     for cpu in CPUS:
@@ -2864,6 +2976,27 @@ def main():
         for how, row in zip(ENTERED_DOWN, ("none", row)):
             test("%s: an exception's entry and %s" % (cpu, how.replace("\n", "; ")), check, cpu, "entered down",
                  of_bits(cpu, how).replace("ROW", row), "--entry=f:trap")
+    for cpu in CPUS:
+        for options, is_library in LIBRARIES.items():
+            test("%s: code alone: what starts where a library's .text does: %s" % (cpu, " ".join(options)), started_by,
+                 cpu, options, is_library)
+    for cpu in CPUS:
+        *_, trap, loop = IMPORTS["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        for name in ENDLESS:
+            test("%s: code alone: a call of %s" % (cpu, name), imports, cpu, name, False)
+        for name in RETURNING:
+            test("%s: code alone: a call of %s" % (cpu, name), imports, cpu, name, True)
+        for linker in IMPORTS_BY[cpu]:
+            for name, returns in (("abort", False), ("puts", True)):
+                test("%s: code alone: a call of %s by the PLT of %s" % (cpu, name, " ".join(linker)), imports, cpu,
+                     name, returns, linker)
+        for name, returns in (("abort", False), ("puts", True)) if cpu in NO_PLT else ():
+            test("%s: code alone: a call of %s without a PLT" % (cpu, name), imports, cpu, name, returns, None,
+                 NO_PLT[cpu])
+        for body, returns in ((loop, False), ("%s\n%s" % (trap, loop), False),
+                              ("%s\n%s" % (trap, RETURN.get(cpu, "ret")), True)):
+            test("%s: code alone: a call by the PLT of: %s" % (cpu, body.replace("\n", "; ")), imports, cpu, "stop",
+                 returns, None, None, body)
     for cpu in CPUS:
         test("%s: a thread is to return to the start of a function" % cpu, starts, cpu)
     test("a loss is said with --quiet", loss_is_said)

@@ -3363,8 +3363,9 @@ def test_trust():
         test("%s Zcmp" % cpu, zcmp, cpu)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
-    test("s390x libm", library, "s390x", "libm.so.6", 0)
-    test("s390x libc", library, "s390x", "libc.so.6", 0)
+    # gcc takes the frame off too early in front of `lgdr %r15, %f1`.
+    test("s390x libm", library, "s390x", "libm.so.6", 246)
+    test("s390x libc", library, "s390x", "libc.so.6", 36)
     for name in ("libstdc++.so.6", "libasan.so.8", "libc.so.6"):
         test("riscv64 " + name, library, "riscv64", name, 0)
     test("aarch64 libm", library, "aarch64", "libm.so.6", 0)
