@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, maps, crash records, the notes
- * of a core, and page tables. The first byte chooses: an ABI for notes; a log; a crash record, which gets its magic and
- * its check; a map; or page tables, which begin with the address that is looked up and their root, and are all of the
- * physical memory.
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, dumps of other systems, maps,
+ * crash records, the notes of a core, and page tables. The first byte chooses: an ABI for notes; a log; the log of
+ * another system, and its CPU; a crash record, which gets its magic and its check; a map; or page tables, which begin
+ * with the address that is looked up and their root, and are all of the physical memory.
  */
+#include "common/abi.h"
 #include "common/image.h"
 #include "harness.h"
+#include "log/dumps.h"
+#include "log/json.h"
 #include "log/log.h"
+#include "log/mi.h"
 #include "trace/trace_machine.h"
 
 #include <stdio.h>
@@ -114,6 +118,104 @@ static void read_log(const char *text, size_t size)
         at += length + 1;
     }
     log_dump_clear(&dump);
+}
+
+/* ---- Logs of other systems ------------------------------------------------------------------------------------- */
+
+enum { MOST_LINE = 4095 };
+
+/* A dump has ended: its words are in order once they are sorted, as its user does. */
+static void end_foreign(struct dumps *d)
+{
+    size_t i;
+
+    if (dumps_finish(d)) {
+        log_dump_sort(&d->dump);
+        for (i = 0; i + 1 < d->dump.num_words; i++)
+            MUST(d->dump.words[i].addr <= d->dump.words[i + 1].addr);
+    }
+    dumps_clear(d);
+}
+
+static void take_foreign(void *ctx, const char *line, size_t size)
+{
+    struct dumps *d = ctx;
+    struct named_address list[DUMPS_NAMED];
+    bool first;
+
+    if (size > MOST_LINE)
+        return;
+    if (dumps_ends(d, line, size))
+        end_foreign(d);
+    MUST(dumps_take(d, line, size, list) <= DUMPS_NAMED);
+    MUST(dumps_addresses(d, line, size, list, &first) <= DUMPS_NAMED);
+}
+
+/* Some of port/host/log/formats.txt: one of each kind. */
+static void add_formats(struct formats *formats)
+{
+    static const char *const lines[] = {
+        "cpu any",
+        "register pc pc rip mepc elr",
+        "register sp sp rsp sp_el0",
+        "register fp rbp",
+        "register ra lr ra",
+        "register psp psp",
+        "register msp msp",
+        "register exc_return exc_ret",
+        "register xpsr xpsr",
+        "register 3 r3",
+        "register pc \"fault * at\"",
+        "other cpsr",
+        "stack stack:",
+        "stack p/*)$*sp",
+        "from Stack: (",
+        "top = stack =",
+        "list Call Trace",
+        "calls Backtrace:",
+        "returns called:",
+        "frames AddrPC",
+        "base ImageBase=",
+        "moved Offset:",
+        "linked (reloc)",
+        "begin Oops",
+        "row 0 R0:",
+        "gdb 0 r0 r1 r2 r3 r4 sp lr pc",
+        "between before fault",
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        MUST(formats_add_line(formats, lines[i]) == NULL);
+    formats_sort(formats);
+}
+
+static void read_foreign(unsigned cpu, const char *text, size_t size)
+{
+    static const uint8_t abis[] = {SFU_AMD64,   SFU_AARCH64, SFU_S390X, SFU_RISCV64,
+                                   SFU_RISCV32, SFU_THUMB,   SFU_I386};
+    const uint8_t abi = abis[cpu % sizeof abis];
+    const unsigned word = abi == SFU_RISCV32 || abi == SFU_THUMB || abi == SFU_I386 ? 4 : 8;
+    struct formats formats;
+    struct lines_names names;
+    struct dumps d;
+    size_t at, length;
+
+    memset(&formats, 0, sizeof formats);
+    add_formats(&formats);
+    dumps_start(&d, &formats, abi, word, abi == SFU_S390X);
+    names = (struct lines_names){&formats, d.cpu, word};
+    for (at = 0; at < size; at += length + 1) {
+        const char *end = memchr(text + at, '\n', size - at);
+
+        length = end != NULL ? (size_t)(end - text) - at : size - at;
+        if (!mi_split(text + at, length, &names, take_foreign, &d) &&
+            !json_split(text + at, length, &names, take_foreign, &d))
+            lines_split(text + at, length, &names, take_foreign, &d);
+    }
+    end_foreign(&d);
+    dumps_free(&d);
+    formats_free(&formats);
 }
 
 /* Names lie in the text. What is found begins at or below the address, and nothing is found below the first one. */
@@ -280,6 +382,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_map((const char *)copy, size - 1);
     else if (data[0] % 8 == 5)
         read_records(data[0] / 8, copy, size - 1);
+    else if (data[0] % 8 == 0 && data[0] / 8 > 0)
+        read_foreign(data[0] / 8u - 1, (const char *)copy, size - 1);
     else if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
         read_log((const char *)copy, size - 1);
     else

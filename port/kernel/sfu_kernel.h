@@ -168,6 +168,8 @@ struct sfu_kernel_frame {
     SFU_TASK_EITHER(                                                                                               \
         SFU_TASK_SAVED(2 + (more), SFU_KERNEL_NOT_SAVED, 7 + (more), SFU_TASK_AT(4 + (more)), 36 + (more)),        \
         SFU_TASK_SAVED(2, SFU_KERNEL_NOT_SAVED, 7, SFU_TASK_AT(4), 36), 0, ~(sfu_addr)0, 0)
+/* Q: how many of q0 to q31 it saves */
+#define SFU_TASK_RTTHREAD_AARCH64(q) SFU_TASK_SAVED(0, SFU_KERNEL_NOT_SAVED, 7, SFU_TASK_AT(3), 36 + 2 * (q))
 #define SFU_TASK_THREADX_AARCH64                                                                                   \
     SFU_TASK_EITHER(SFU_TASK_SAVED(1, SFU_KERNEL_NOT_SAVED, 3, SFU_TASK_AT(33), 34),                               \
                     SFU_TASK_SAVED(13, SFU_KERNEL_NOT_SAVED, 12, SFU_KERNEL_NOT_SAVED, 14), 1, ~(sfu_addr)0, 0)

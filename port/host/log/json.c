@@ -223,7 +223,7 @@ static bool read_value(const char *p, const char *end, struct value *v)
         v->span.end = end_of_string(v->span.p, end);
     else
         for (v->span.end = v->span.p;
-             v->span.end < end && strchr(v->array ? "]{}[" : ",]} ", *v->span.end) == NULL;)
+             v->span.end < end && strchr(v->array ? "]{}[" : ",]} \"", *v->span.end) == NULL;)
             v->span.end++;
     v->behind = v->span.end + ((v->quoted || v->array) && v->span.end < end);
     return v->span.end < end || (!v->quoted && !v->array);

@@ -39,6 +39,7 @@ static const char *const checks[] = {
 enum { NUM_CHECKS = sizeof checks / sizeof checks[0], CHECK_KIND = 0x55 };
 
 #define KCFI    "KCFI: a call of a function of another type"
+#define EBREAK  "ebreak: a breakpoint, __builtin_trap(), or a check that gives no reason"
 #define BUILTIN "__builtin_trap(), or a check that gives no reason"
 
 /* Instructions: those whose bits in MASK are VALUE. SIZE: bytes. */
@@ -57,8 +58,8 @@ static const struct trap {
     {SFU_AARCH64, 4, 0xffff801f, 0xd4300000, "brk #0x8000 to #0x83ff: " KCFI},
     {SFU_AARCH64, 4, 0xffffffff, 0xd43e0000, "brk #0xf000: a breakpoint: __builtin_debugtrap()"},
     {SFU_RISCV64, 4, 0xffffffff, 0xc0001073, "unimp: " BUILTIN},
-    {SFU_RISCV64, 4, 0xffffffff, 0x00100073, "ebreak: a breakpoint, or __builtin_trap()"},
-    {SFU_RISCV64, 2, 0xffff, 0x9002, "ebreak: a breakpoint, or __builtin_trap()"},
+    {SFU_RISCV64, 4, 0xffffffff, 0x00100073, EBREAK},
+    {SFU_RISCV64, 2, 0xffff, 0x9002, EBREAK},
     {SFU_RISCV64, 2, 0xffff, 0x0000, "unimp: " BUILTIN},
     {SFU_ARM, 4, 0xfff000f0, 0xe1200070, "bkpt: a breakpoint, which is a fault without a debugger"},
     {SFU_ARM, 4, 0xffffffff, 0xe7ffdefe, "udf: " BUILTIN},
@@ -69,30 +70,56 @@ static const struct trap {
     {SFU_THUMB, 2, 0xffff, 0xdeff, "udf #255: " BUILTIN},
 };
 
-/* The number of a check in clang's instruction: ud1 with it as a displacement from eax, with a prefix on x86_64; or
- * brk. Returns -1 if it is none. */
-static int check_of(uint8_t abi, const uint8_t *code)
+/* The number of a check in clang's instruction, of which HAVE bytes are at CODE: ud1 with the number as a displacement
+ * from eax, which is left out if it is 0, with a prefix on x86_64; or brk. Returns -1 if it is none. */
+static int check_of(uint8_t abi, const uint8_t *code, size_t have)
 {
     const uint32_t word = (uint32_t)load_number(code, 4, false);
+    const size_t modrm = abi == SFU_AMD64 ? 3 : 2;
 
-    if (abi == SFU_AMD64 && (word & 0xffffff) == 0xb90f67)
-        return code[3] == 0x00 ? 0 : code[3] == 0x40 ? code[4] : -1;
-    if (abi == SFU_I386 && (word & 0xffff) == 0xb90f)
-        return code[2] == 0x00 ? 0 : code[2] == 0x40 ? code[3] : -1;
-    if (abi_is_aarch64(abi) && (word & 0xffe0001f) == 0xd4200000 && word >> 13 == (0xd4200000u >> 13 | CHECK_KIND))
+    if (abi == SFU_AMD64 ? (word & 0xffffff) == 0xb90f67 : abi == SFU_I386 && (word & 0xffff) == 0xb90f)
+        return have > modrm && code[modrm] == 0x00       ? 0
+               : have > modrm + 1 && code[modrm] == 0x40 ? code[modrm + 1]
+                                                         : -1;
+    if (abi_is_aarch64(abi) && have >= 4 && (word & 0xffe0001f) == 0xd4200000 &&
+        word >> 13 == (0xd4200000u >> 13 | CHECK_KIND))
         return (int)(word >> 5 & 0xff);
     return -1;
 }
 
 /* clang's KCFI on x86_64 is known by the instructions before ud2: mov $hash, %r10d; add -N(%reg), %r10d; je over it. */
-static bool is_kcfi(const struct trace_space *space, uint64_t pc)
+static bool is_kcfi_x86_64(const struct trace_space *space, uint64_t pc)
 {
     enum { BEFORE = 12, MOV = 0, ADD = 6, JE = 10 };
     uint8_t b[BEFORE];
 
-    return space->abi == SFU_AMD64 && pc >= BEFORE && space_read(space, pc - BEFORE, b, BEFORE) && b[MOV] == 0x41 &&
-           b[MOV + 1] == 0xba && (b[ADD] & 0xfe) == 0x44 && b[ADD + 1] == 0x03 && (b[ADD + 2] & 0xf8) == 0x50 &&
-           b[JE] == 0x74 && b[JE + 1] == 0x02;
+    return pc >= BEFORE && space_read(space, pc - BEFORE, b, BEFORE) && b[MOV] == 0x41 && b[MOV + 1] == 0xba &&
+           (b[ADD] & 0xfe) == 0x44 && b[ADD + 1] == 0x03 && (b[ADD + 2] & 0xf8) == 0x50 && b[JE] == 0x74 &&
+           b[JE + 1] == 0x02;
+}
+
+/* On RISC-V by those before ebreak: lw A, -N(reg); lui B, hash; addiw (addi) B, B, hash; beq A, B, over it. */
+static bool is_kcfi_riscv(const struct trace_space *space, uint64_t pc)
+{
+    enum { BEFORE = 16, RD = 7, RS1 = 15, RS2 = 20, REGISTER = 31 };
+    uint8_t b[BEFORE];
+    uint32_t lw, lui, add, beq;
+
+    if (pc < BEFORE || !space_read(space, pc - BEFORE, b, BEFORE))
+        return false;
+    lw = (uint32_t)load_number(b, 4, false);
+    lui = (uint32_t)load_number(b + 4, 4, false);
+    add = (uint32_t)load_number(b + 8, 4, false);
+    beq = (uint32_t)load_number(b + 12, 4, false);
+    return (lw & 0x8000707f) == 0x80002003 && (lui & 0x7f) == 0x37 && (add & 0x7077) == 0x13 &&
+           (beq & 0x707f) == 0x63 && (beq >> RS1 & REGISTER) == (lw >> RD & REGISTER) &&
+           (beq >> RS2 & REGISTER) == (add >> RD & REGISTER) && (add >> RD & REGISTER) == (lui >> RD & REGISTER);
+}
+
+static bool is_kcfi(const struct trace_space *space, uint64_t pc)
+{
+    return space->abi == SFU_AMD64 ? is_kcfi_x86_64(space, pc)
+                                   : abi_is_riscv(space->abi) && is_kcfi_riscv(space, pc);
 }
 
 /* s390x: a jump into itself, on one condition or on all, whose last two bytes are no instruction: PC is at them, or
@@ -128,13 +155,13 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc)
         have--;
     if (space->abi == SFU_S390X)
         return s390x_reason(space, pc, code, have);
-    check = have >= 5 || (have >= 4 && space->abi != SFU_AMD64) ? check_of(space->abi, code) : -1;
+    check = check_of(space->abi, code, have);
     if (check >= 0)
         return check < NUM_CHECKS ? checks[check] : "a check of the compiler has failed";
     for (i = 0; i < sizeof traps / sizeof traps[0]; i++)
         if (traps[i].abi == family_of(space->abi) && traps[i].size <= have &&
             (load_number(code, traps[i].size, false) & traps[i].mask) == traps[i].value)
-            return traps[i].abi == SFU_AMD64 && is_kcfi(space, pc) ? "ud2: " KCFI : traps[i].text;
+            return !is_kcfi(space, pc) ? traps[i].text : space->abi == SFU_AMD64 ? "ud2: " KCFI : "ebreak: " KCFI;
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """lost.py lost: what sfu-trace says where what it is given is moved, coloured, incomplete or hostile. Prints a line for
 each test. What a program was doing is known from its source; gdb says where it stopped."""
+import functools
 import os
 import re
 import shutil
@@ -430,6 +431,11 @@ def single_traps(compiler, flags, source, pattern, text):
 
 BY_POINTER = "int f(int (*p)(int)) { return p(3) + 1; }"
 BUILTIN = "void f(void) { __builtin_trap(); }"
+TRAPPING = ["-fsanitize=signed-integer-overflow", "-fsanitize-trap=all"]
+ONE_MORE = "int f(int a) { return a + 1; }"
+# As clang 17 and later print it for RISC-V.
+KCFI_RISCV = """void f(void) { __asm__("lw t1, -4(a2)\\nlui t2, 0xb339b\\naddiw t2, t2, 437\\nbeq t1, t2, 1f\\n"
+                                   "ebreak\\n1: nop"); }"""
 NO_REASON = "__builtin_trap(), or a check that gives no reason"
 SINGLE = [
     ("KCFI x86_64", ["clang-16", "--target=x86_64-linux-gnu"], ["-fsanitize=kcfi"], BY_POINTER, rb"\x0f\x0b",
@@ -437,12 +443,20 @@ SINGLE = [
     ("KCFI aarch64", ["clang-16", "--target=aarch64-linux-gnu"], ["-fsanitize=kcfi"], BY_POINTER,
      rb"..[\x30-\x3f]\xd4",
      "brk #0x8000 to #0x83ff: KCFI: a call of a function of another type"),
+    ("KCFI RISC-V", ["riscv64-unknown-elf-gcc"], [], KCFI_RISCV, rb"\x02\x90",
+     "ebreak: KCFI: a call of a function of another type"),
+    ("a comparison before ebreak", ["riscv64-unknown-elf-gcc"], [], KCFI_RISCV.replace("lw t1", "lw t0"),
+     rb"\x02\x90", "ebreak: a breakpoint, " + NO_REASON),
+    ("x86_64, the last instruction of the image", ["clang-16", "--target=x86_64-linux-gnu"], TRAPPING, ONE_MORE,
+     rb"\x67\x0f\xb9\x00", "an addition that overflows"),
+    ("i386, the last instruction of the image", ["clang-16", "--target=i386-linux-gnu"], TRAPPING, ONE_MORE,
+     rb"\x0f\xb9\x00", "an addition that overflows"),
     ("builtin x86_64", ["gcc"], [], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
     ("builtin i386", ["gcc"], ["-m32"], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
     ("builtin i386 by clang", ["clang-16", "--target=i386-linux-gnu"], [], BUILTIN, rb"\x0f\x0b", "ud2: " + NO_REASON),
     ("builtin aarch64", ["aarch64-linux-gnu-gcc"], [], BUILTIN, rb"\x00\x7d\x20\xd4", "brk #1000: " + NO_REASON),
     ("builtin RISC-V", ["riscv64-unknown-elf-gcc"], [], BUILTIN, rb"\x02\x90",
-     "ebreak: a breakpoint, or __builtin_trap()"),
+     "ebreak: a breakpoint, " + NO_REASON),
     ("builtin Thumb", ["arm-none-eabi-gcc"], ["-mcpu=cortex-m3", "-mthumb"], BUILTIN, rb"\xff\xde",
      "udf #255: " + NO_REASON),
     ("builtin A32", ["arm-none-eabi-gcc"], ["-mcpu=cortex-a7", "-marm"], BUILTIN, rb"\xf0\x00\xf0\xe7",
@@ -455,9 +469,9 @@ SINGLE = [
     ("compare with a number s390x", ["s390x-linux-gnu-gcc"], ["-march=z196"],
      "void f(long a) { if (a == 3) __builtin_trap(); }", rb"\xec...\x80\x70", "compare and trap: " + NO_REASON),
     ("builtin RISC-V, not compressed", ["riscv64-unknown-elf-gcc"], ["-march=rv64ima", "-mabi=lp64"], BUILTIN,
-     rb"\x73\x00\x10\x00", "ebreak: a breakpoint, or __builtin_trap()"),
+     rb"\x73\x00\x10\x00", "ebreak: a breakpoint, " + NO_REASON),
     ("builtin RISC-V of 32 bits", ["riscv64-unknown-elf-gcc"], ["-march=rv32imac", "-mabi=ilp32"],
-     BUILTIN, rb"\x02\x90", "ebreak: a breakpoint, or __builtin_trap()"),
+     BUILTIN, rb"\x02\x90", "ebreak: a breakpoint, " + NO_REASON),
     ("builtin Thumb by clang", ["clang-16", "--target=thumbv7m-none-eabi"], [], BUILTIN, rb"\xfe\xde",
      "udf #254: " + NO_REASON),
     ("builtin aarch64 by clang", ["clang-16", "--target=aarch64-linux-gnu"], [], BUILTIN, rb"\x20\x00\x20\xd4",
@@ -532,6 +546,11 @@ def named_frames(number):
     return instructions(WORK + "/ends", WORK + "/many", stdin=log.encode())
 
 
+def members(member, count):
+    """A line of many members, which does not end as JSON does."""
+    return instructions(WORK + "/ends", stdin=b"{" + count * member.encode() + b"\n")
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
     program = compiled("program", PROGRAM, "-no-pie", "-fno-pic")
@@ -555,6 +574,8 @@ def main():
     test("names that a terminal would obey", hostile_names)
     test("notes that overlap", in_proportion, "notes", overlapping_notes)
     test("names in a log", in_proportion, "names", named_frames)
+    for member in ('"a":x', '"a":[', '"base":1,"data":[', '"0x20001000":"0x5",', '"stack":"' + 32 * "A" + '",'):
+        test("members of JSON: " + member, in_proportion, "members", functools.partial(members, member))
     for how in ("garbage", "half", "events"):
         test("a stub that drips " + how, drip, how)
 

@@ -27,7 +27,7 @@ SYSTEMS = {
     "riscv": ["freertos", "freertos-11.3", "freertos-11.3-fpu", "freertos-11.3-fpu-unused", "freertos-11.3-vpu",
               "freertos-11.3-vpu-unused", "freertos-e", "freertos-11.3-e", "riot", "rtthread", "rtthread-fpu", "nuttx",
               "threadx-stopped", "threadx-stopped-fpu"],
-    "aarch64": ["freertos", "freertos-fpu", "freertos-11.2-sre", "nuttx", "threadx-stopped"],
+    "aarch64": ["freertos", "freertos-fpu", "freertos-11.2-sre", "nuttx", "rtthread", "threadx-stopped"],
 }
 SIZE = re.compile(r"  \[(\d+) bytes\]$")
 
