@@ -102,6 +102,7 @@ enum {
     LARGE_CFA = 8 * (SHORT_WORDS + 1), LARGEST_CFA = LARGE_CFA + 16 * LARGE_PAIRS,
     ALL_KINDS = SFU_FAST_KINDS + SFU_FAST_LARGE_KINDS,
     LARGE = SFU_FAST_KINDS << WORDS_BITS, /* a multiple of LARGE_PAIRS + 1 */
+    SHORT_KINDS = LARGE - SHORT_WORDS - 1, /* the bits that tell the kind of a rule in short */
     FROM_RECORD = LARGE + (SFU_FAST_LARGE_KINDS << PAIRS_BITS), NUMBERED = FROM_RECORD + SHORT_WORDS + 1,
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
@@ -304,9 +305,9 @@ INLINE uint64_t anew(uint64_t x)
 
 /* A region of code that the cache has a number for. */
 struct region {
-    uint64_t behind; /* 1 above its low end */
-    uint64_t turn;   /* what is added to the product that the places of its PCs are the upper bits of */
-    uint32_t tag;    /* its number, where tags have it */
+    uint64_t low;  /* its low end */
+    uint64_t turn; /* what is added to the product that the places of its PCs are the upper bits of */
+    uint32_t tag;  /* its number, where tags have it */
 };
 
 /* A trace. */
@@ -318,8 +319,8 @@ struct trace {
     const uint32_t *cache;               /* or NULL */
     unsigned shift;                      /* of the cache */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
-    uint64_t wide, narrow;               /* sizes of the regions; 0: there is none */
-    struct region first, second, other;  /* that the cache is asked about: the wide ones; a narrow one */
+    uint64_t wide;                       /* the size of the wide regions; 0: there is none */
+    struct region first, second;         /* those, in the order in which they were met */
     uint32_t misses;                     /* of the cache, since the short way began */
     const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
     struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
@@ -586,8 +587,9 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
- * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
+ * Keys. A key is the address behind a lookup PC, which a return address is by itself. Code lies in few regions of 2^n
+ * bytes, which are numbered as they are met, and keep their numbers. The lower n bits of a key are its place in its
+ * region. The lowest PC_BITS of them are the tag, and below them the region's number.
  * The first two regions that are met are such wide ones: most code is in them. All others are narrow, so that there may
  * be many: n and PC_BITS are less by NARROWER, and the number has as many bits more.
  * The place is multiplied by an odd number, modulo 2^n: so PCs get different numbers if their distance is a power of
@@ -603,7 +605,9 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * since carries move upwards only. And what an odd number has multiplied can be undone, and so can what is folded in,
  * as the tag has it. So set and tag together tell the PC. In each region but the first, a number of its own is added
  * to the product, so that code that is laid out alike in two regions does not take the same places. Nothing is added
- * in the first, where most code is: the CPU would wait for it.
+ * in the first, where most code is: the CPU would wait for it. In a narrow region that number is a product of the
+ * upper bits of the key: the CPU has it at once, and looks the region's number up beside that. It does not wait for a
+ * region that the trace remembers, nor does it have to foresee whether the frame before was in the same one.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -717,22 +721,29 @@ INLINE uint64_t mix_of(unsigned shift)
     return multiplier(shift) << bits_above(shift);
 }
 
-/* The low end, + 1, of the narrow region with NUMBER; 0: there is none. */
+/* How many bits of an address are those of its place in a narrow region. The others are the region's upper bits. */
+INLINE unsigned narrow_bits(unsigned shift)
+{
+    return 64 - NARROWER - bits_above(shift);
+}
+
+/* The upper bits, + 1, of the narrow region with NUMBER; 0: there is none. */
 INLINE uint64_t region_at(const struct sfu_fast *fast, unsigned number)
 {
     return __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
 }
 
-/* The same of the wide region that was met as the Nth, from 0 on. */
+/* The low end of the wide region that was met as the Nth, from 0 on. */
 INLINE uint64_t wide_at(const struct sfu_fast *fast, unsigned n)
 {
     return __atomic_load_n(&fast->wide[n], __ATOMIC_RELAXED);
 }
 
-/* What is added to products of PCs in the region whose low end is in front of BEHIND. FIRST: the same of the first. */
-INLINE uint64_t turn_of(uint64_t behind, uint64_t first)
+/* What is added to products of PCs in the narrow region with these upper bits, or in the wide one that is so far above
+ * the first. */
+INLINE uint64_t turn_of(uint64_t upper)
 {
-    return (behind - first) * MIX;
+    return upper * MIX;
 }
 
 /* The number that undoes a multiplication by ODD, modulo 2^64: each pass gets twice as many of its lowest bits right,
@@ -771,15 +782,16 @@ INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entr
     const uint64_t odd = multiplier(fast->shift), below_set = ((uint64_t)1 << (fast->shift + WAY_BITS)) - 1;
     const uint32_t number = entry >> SAYS_BITS;
     const unsigned less = is_wide(number) ? 0 : NARROWER;
+    const uint64_t upper = fast->regions[number % SFU_FAST_REGIONS] - 1;
     const uint64_t region =
-        is_wide(number) ? fast->wide[number / WIDE_STEP % 2] : fast->regions[number % SFU_FAST_REGIONS];
-    const uint64_t turn = turn_of(region, fast->wide[0]);
+        is_wide(number) ? fast->wide[number / WIDE_STEP % 2] : upper << narrow_bits(fast->shift);
+    const uint64_t turn = turn_of(is_wide(number) ? region - fast->wide[0] : upper);
     const uint64_t low = entry >> (SAYS_BITS + REGION_BITS + less);
     const uint64_t below = (mixed(low, odd) << above << less) + turn;
     const uint64_t product = (((place << fast->shift) ^ fold(low)) & ~below_set) | (below & below_set);
     const uint64_t behind = unmixed((product - turn) >> above >> less, odd);
 
-    return region - 1 + ((behind - 1) & ((fast->reach >> less) - 1));
+    return region + (behind & ((fast->reach >> less) - 1)) - 1;
 }
 
 /* Takes out the entries of those PCs from LOW to LAST. */
@@ -832,37 +844,31 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes REGION the one with NUMBER, whose low end is in front of BEHIND. FIRST: as turn_of says. */
-INLINE void set_region(struct region *region, uint64_t behind, uint64_t first, unsigned number)
+/* Makes *REGION the one with NUMBER. The others: as struct region says. */
+INLINE void set_region(struct region *region, uint64_t low, uint64_t turn, unsigned number)
 {
-    region->behind = behind;
-    region->turn = turn_of(behind, first);
+    region->low = low;
+    region->turn = turn;
     region->tag = (uint32_t)number << SAYS_BITS;
 }
 
-/* 1 above the low end of the region of PC that is narrower than a wide one by LESS bits. */
-INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc, unsigned less)
+/* The first of the places in REGIONS of the narrow region with TURN. */
+INLINE unsigned first_number(uint64_t turn)
 {
-    return (pc & ~((fast->reach >> less) - 1)) + 1;
+    return (unsigned)(turn >> (64 - REGION_BITS - NARROWER));
 }
 
-/* The first of the places in REGIONS of the narrow region whose low end is in front of BEHIND. */
-INLINE unsigned first_number(uint64_t behind)
+/* The number of the narrow region with these UPPER bits: where it stands in REGIONS, of which none is ever taken out.
+ * SFU_FAST_REGIONS: it has none. */
+OUT_OF_LINE unsigned find_number(const struct sfu_fast *fast, uint64_t upper)
 {
-    return (unsigned)(behind * MIX >> (64 - REGION_BITS - NARROWER));
-}
-
-/* The number of the narrow region whose low end is in front of BEHIND: where it stands in REGIONS, of which none is
- * ever taken out. SFU_FAST_REGIONS: it has none. */
-INLINE unsigned find_region(const struct sfu_fast *fast, uint64_t behind)
-{
-    const unsigned first = first_number(behind);
+    const unsigned first = first_number(turn_of(upper));
     unsigned i;
 
     for (i = 0; i < SFU_FAST_REGIONS; i++) {
         const uint64_t there = region_at(fast, first ^ i);
 
-        if (there == behind)
+        if (there == upper + 1)
             return first ^ i;
         if (there == 0 && !is_wide(first ^ i))
             break;
@@ -870,8 +876,8 @@ INLINE unsigned find_region(const struct sfu_fast *fast, uint64_t behind)
     return SFU_FAST_REGIONS;
 }
 
-/* Gives the trace the wide regions: most code is in them. Returns false if there is none. */
-INLINE bool enter_wide(struct trace *v)
+/* Gives the trace the wide regions: most code is in them. */
+INLINE void enter_wide(struct trace *v)
 {
     const struct sfu_fast *fast = v->fast;
     const uint32_t count = __atomic_load_n(&fast->num_regions, __ATOMIC_ACQUIRE);
@@ -879,11 +885,10 @@ INLINE bool enter_wide(struct trace *v)
     const unsigned n = count > 1;
 
     if (count == 0)
-        return false;
+        return;
     v->wide = fast->reach;
-    set_region(&v->first, first, first, 0);
-    set_region(&v->second, wide_at(fast, n), first, n * WIDE_STEP);
-    return true;
+    set_region(&v->first, first, 0, 0);
+    set_region(&v->second, wide_at(fast, n), turn_of(wide_at(fast, n) - first), n * WIDE_STEP);
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -907,75 +912,53 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->images = v->near = images;
     v->cache = NULL;
     v->shift = fast->shift;
-    v->wide = v->narrow = 0;
+    v->wide = 0;
     v->window.high = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
-        (void)enter_wide(v);
+        enter_wide(v);
     }
+}
+
+/* By how many bits REGION is narrower than a wide one. */
+INLINE unsigned narrower(const struct region *region)
+{
+    return is_wide(region->tag >> SAYS_BITS) ? 0 : NARROWER;
 }
 
 /* Whether the PC in front of BEHIND is in REGION, which has SIZE bytes. */
 INLINE bool is_in_region(const struct region *region, uint64_t size, uint64_t behind)
 {
-    return behind - region->behind < size;
+    return behind - region->low < size;
 }
 
-/* The region of V that has the PC in front of BEHIND; or NULL. */
-INLINE const struct region *region_with(const struct trace *v, uint64_t behind)
+/* The wide region of V that has the PC in front of BEHIND, or NULL. */
+INLINE const struct region *wide_with(const struct trace *v, uint64_t behind)
 {
-    return is_in_region(&v->first, v->wide, behind)     ? &v->first
-           : is_in_region(&v->second, v->wide, behind)  ? &v->second
-           : is_in_region(&v->other, v->narrow, behind) ? &v->other
-                                                        : NULL;
+    return is_in_region(&v->first, v->wide, behind)    ? &v->first
+           : is_in_region(&v->second, v->wide, behind) ? &v->second
+                                                       : NULL;
 }
 
-/* By how many bits REGION of V is narrower than a wide one. */
-INLINE unsigned narrower_of(const struct trace *v, const struct region *region)
+/* The region that has the PC in front of BEHIND: one of V, or *NARROW. NULL: it has no number. */
+OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t behind, struct region *narrow)
 {
-    return region == &v->other ? NARROWER : 0;
-}
-
-/* The region of V that has PC, or that it enters for PC. NULL: the region of PC has no number. */
-OUT_OF_LINE const struct region *region_of(struct trace *v, uint64_t pc)
-{
-    const uint64_t behind = behind_low(v->fast, pc, NARROWER);
-    const struct region *region = region_with(v, pc + 1);
+    const unsigned bits = narrow_bits(v->shift);
+    const uint64_t upper = behind >> bits;
+    const struct region *region = wide_with(v, behind);
     unsigned number;
 
-    if (region == NULL && enter_wide(v)) /* there may be one more */
-        region = region_with(v, pc + 1);
-    if (region != NULL || v->wide == 0)
+    if (region == NULL) {
+        enter_wide(v); /* there may be one more */
+        region = wide_with(v, behind);
+    }
+    if (region != NULL)
         return region;
-    number = find_region(v->fast, behind);
+    number = find_number(v->fast, upper);
     if (number == SFU_FAST_REGIONS)
         return NULL;
-    v->narrow = v->wide >> NARROWER;
-    set_region(&v->other, behind, v->first.behind, number);
-    return &v->other;
-}
-
-/* Makes *REGION, and V's other one, that of PC, if that is a narrow one. Returns false if it has no number. Most are at
- * one of their first two places: the CPU cannot foresee which, and need not wait for that before it has the entry. */
-INLINE bool enter_region(struct trace *v, uint64_t pc, struct region *region)
-{
-    const uint64_t behind = behind_low(v->fast, pc, NARROWER);
-    unsigned number = first_number(behind);
-
-    number ^= region_at(v->fast, number) != behind;
-    set_region(region, anew(behind), v->first.behind, number);
-    if (UNLIKELY(v->wide == 0 || region_at(v->fast, number) != behind)) {
-        if (region_of(v, pc) != &v->other)
-            return false;
-        region->turn = v->other.turn;
-        region->tag = v->other.tag;
-        return true;
-    }
-    v->narrow = v->wide >> NARROWER;
-    v->other.behind = region->behind;
-    v->other.turn = region->turn;
-    v->other.tag = region->tag;
-    return true;
+    set_region(narrow, upper << bits, turn_of(upper), number);
+    return narrow;
 }
 
 /* The entry that is tried first for the PC in front of BEHIND, which is in a region with TURN that is narrower by LESS
@@ -1065,7 +1048,7 @@ INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_r
     const bool at_sp = SAVES_AT_SP && rule->cfa + rule->ra <= -rule->ra;
     const uint32_t how = rule->how | (at_sp ? KIND_AT_SP : 0);
     const int32_t ra = rule->ra + (at_sp ? rule->cfa : 0);
-    const int32_t fp = rule->fp + (at_sp && how & FP_LOADED ? rule->cfa : 0);
+    const int32_t fp = (how & FP_LOADED ? rule->fp : rule->ra) + (at_sp ? rule->cfa : 0);
 
     if (at->how == 0) {
         at->ra = (int16_t)ra;
@@ -1083,7 +1066,7 @@ INLINE const struct sfu_fast_rule *rule_of_kind(const struct sfu_fast_kind *kind
 
     rule->cfa = offset;
     rule->ra = kind->ra - from_cfa;
-    rule->fp = kind->fp - (kind->how & FP_LOADED ? from_cfa : 0);
+    rule->fp = kind->how & FP_LOADED ? kind->fp - from_cfa : 0;
     rule->how = kind->how & ~(uint32_t)KIND_AT_SP;
     return rule;
 }
@@ -1144,18 +1127,22 @@ OUT_OF_LINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uin
                         is_short(says) ? above : (int32_t)large_cfa_of(says), own);
 }
 
-/* Gives the region of PC, which has none, a number if fewer than MOST have one: the first two are wide. */
-INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, uint32_t most)
+/* Gives the region of the PC in front of BEHIND, which has no number, one if fewer than MOST have one: the first two
+ * are wide. */
+INLINE void keep_region(struct sfu_fast *fast, uint64_t behind, uint32_t most)
 {
     const uint32_t count = fast->num_regions;
-    const uint64_t behind = behind_low(fast, pc, count < 2 ? 0 : NARROWER);
-    unsigned number = first_number(behind), i = 0;
+    const uint64_t upper = behind >> narrow_bits(fast->shift);
+    unsigned number = first_number(turn_of(upper)), i = 0;
 
     if (count >= most)
         return;
     while (is_wide(number ^ i) || region_at(fast, number ^ i) != 0)
         i++;
-    __atomic_store_n(count < 2 ? &fast->wide[count] : &fast->regions[number ^ i], behind, __ATOMIC_RELAXED);
+    if (count < 2)
+        __atomic_store_n(&fast->wide[count], behind & ~(fast->reach - 1), __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&fast->regions[number ^ i], upper + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&fast->num_regions, count + 1, __ATOMIC_RELEASE);
 }
 
@@ -1190,64 +1177,75 @@ INLINE bool note_outside(struct sfu_fast *fast, uint64_t place)
     return true;
 }
 
-/* Keeps RULE, which was looked up, for PC, a lookup PC. One that no function has may be anywhere: such PCs get half of
- * the regions at most. Returns false if it was not kept. */
-OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
+/* Keeps RULE, which was looked up, for the lookup PC in front of BEHIND. One that no function has may be anywhere: such
+ * PCs get half of the regions at most. Returns false if it was not kept. */
+OUT_OF_LINE bool keep(struct trace *v, uint64_t behind, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
-    const uint64_t behind = pc + 1;
+    struct region narrow;
     const bool is_outside = rule->how & (NO_FDE | NOT_CODE);
     bool kept = false;
 
     if (!set_busy(fast))
         return false;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        const struct region *region = region_of(v, pc);
+        const struct region *region = region_of(v, behind, &narrow);
 
         if (region == NULL) {
-            keep_region(fast, pc, is_outside ? MOST_REGIONS / 2 : MOST_REGIONS);
-            region = region_of(v, pc);
+            keep_region(fast, behind, is_outside ? MOST_REGIONS / 2 : MOST_REGIONS);
+            region = region_of(v, behind, &narrow);
         }
         if (region != NULL) {
             const uint32_t says = keep_rule(fast, rule);
-            const uint64_t place =
-                place_of(behind, mix_of(v->shift), narrower_of(v, region), region->turn, v->shift);
+            const uint64_t place = place_of(behind, mix_of(v->shift), narrower(region), region->turn, v->shift);
 
             kept = says != EMPTY && (!is_outside || note_outside(fast, place));
             if (kept)
-                put(fast, place, tag_of(behind, narrower_of(v, region), region->tag) | says);
+                put(fast, place, tag_of(behind, narrower(region), region->tag) | says);
         }
     }
     clear_busy(fast);
     return kept;
 }
 
-/* What an entry says if it is the one that was sought, and the words of its CFA, if it has that in words. */
+/* What an entry says if it is the one that was sought: all of it, and on amd64 in two parts. */
 struct found {
     uint32_t says;
+    uint32_t besides; /* what it says besides the words of the CFA, if it has those */
     uint64_t words;
 };
 
-/* The entry at PLACE of CACHE, for TAG. On amd64 the words are loaded by themselves, as a byte: so the CPU need not
- * wait until they are cut out of the entry. If the entry was written between the two loads, it is none. */
-INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag)
+INLINE struct found found_of(uint32_t says)
 {
-    const uint32_t *at = &cache[place];
+    const struct found found = {says, IS_AMD64 ? says & ~(uint32_t)SHORT_WORDS : says, words_of(says)};
+
+    return found;
+}
+
+/* Whether that is a rule in short; or else another. */
+INLINE bool has_short(struct found found)
+{
+    return IS_AMD64 ? (found.besides & ~(uint32_t)SHORT_KINDS) == 0 : is_short(found.says);
+}
+
+INLINE bool has_other(struct found found)
+{
+    return found.says >= LARGE && found.says < EMPTY;
+}
+
+/* What CACHE says at *PLACE, for TAG. On amd64 the words are loaded by themselves, as a byte: so the CPU need not wait
+ * until they are cut out of the entry, nor for a sum that is the address of both loads. If the entry was written
+ * between them, the parts are no rule in short. */
+INLINE struct found found_at(const uint32_t *cache, uint64_t *place, uint32_t tag)
+{
     struct found found;
 
-    if (IS_AMD64) {
-        const uint8_t words = __atomic_load_n((const uint8_t *)at, __ATOMIC_RELAXED);
-
-        found.words = anew(words);
-        found.says = says_in(__atomic_load_n(at, __ATOMIC_ACQUIRE), tag);
-        if (UNLIKELY((uint8_t)found.says != words))
-            found.says = NOT_FOUND;
-    } else {
-        const uint32_t entry = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-
-        found.words = words_of(entry);
-        found.says = says_in(entry, tag);
-    }
+    if (!IS_AMD64)
+        return found_of(says_in(__atomic_load_n(&cache[*place], __ATOMIC_ACQUIRE), tag));
+    found.words = anew(__atomic_load_n((const uint8_t *)&cache[*place], __ATOMIC_RELAXED));
+    *place = anew(*place);
+    found.says = says_in(__atomic_load_n(&cache[*place], __ATOMIC_ACQUIRE), tag);
+    found.besides = found.says ^ (uint32_t)found.words;
     return found;
 }
 
@@ -1275,11 +1273,12 @@ OUT_OF_LINE void exchange(struct sfu_fast *fast, uint64_t first, uint64_t second
 }
 
 /* What CACHE, whose places are by MIX and SHIFT, has for the lookup PC in front of BEHIND. If that says EMPTY,
- * NOT_FOUND or more: nothing; or the PC's region has no number. */
-INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, unsigned shift, uint64_t behind)
+ * NOT_FOUND or more: nothing; or the PC's region has no number. Most narrow regions are at one of their first two
+ * places: the CPU cannot foresee which, and need not wait for that before it has the entry. */
+INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, unsigned shift, unsigned bits,
+                         uint64_t behind)
 {
-    struct found found = {NOT_FOUND, 0};
-    struct region region; /* what the CPU would wait for in the trace, which has just been written */
+    struct found found = found_of(NOT_FOUND);
     uint64_t place, i;
     uint32_t tag;
 
@@ -1290,20 +1289,25 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, u
         place = place_of(behind, mix, 0, v->second.turn, shift);
         tag = tag_of(behind, 0, v->second.tag);
     } else {
-        if (LIKELY(is_in_region(&v->other, v->narrow, behind))) {
-            region.turn = v->other.turn;
-            region.tag = v->other.tag;
-        } else if (!enter_region(v, behind - 1, &region)) {
-            return found;
+        const uint64_t upper = behind >> bits, turn = turn_of(upper);
+        unsigned number = first_number(turn);
+
+        number ^= region_at(v->fast, number) != upper + 1;
+        if (UNLIKELY(region_at(v->fast, number) != upper + 1)) {
+            number = find_number(v->fast, upper);
+            if (number == SFU_FAST_REGIONS)
+                return found;
         }
-        place = place_of(behind, mix, NARROWER, region.turn, shift);
-        tag = tag_of(behind, NARROWER, region.tag);
+        place = place_of(behind, mix, NARROWER, turn, shift);
+        tag = tag_of(behind, NARROWER, (uint32_t)number << SAYS_BITS);
     }
-    found = entry_at(cache, place, tag);
-    if (LIKELY(is_short(found.says)) || found.says < EMPTY)
+    found = found_at(cache, &place, tag);
+    if (LIKELY(has_short(found)) || has_other(found))
         return found;
+    if (UNLIKELY(is_short(found.says))) /* it was written between the loads */
+        return found_of(found.says);
     for (i = 1; i < WAYS; i++) {
-        found = entry_at(cache, place ^ i, tag);
+        found = found_of(says_in(__atomic_load_n(&cache[place ^ i], __ATOMIC_ACQUIRE), tag));
         if (UNLIKELY(found.says >= EMPTY))
             continue;
         if (UNLIKELY(moves(v)))
@@ -1314,15 +1318,16 @@ INLINE struct found seek(struct trace *v, const uint32_t *cache, uint64_t mix, u
 }
 
 /* Whether there is an empty place for the lookup PC in front of BEHIND; or its region is new, and may get a number. */
-INLINE bool has_place(const struct trace *v, uint64_t behind)
+INLINE bool has_place(struct trace *v, uint64_t behind)
 {
     const uint32_t *cache = v->cache;
-    const struct region *region = region_with(v, behind);
+    struct region narrow;
+    const struct region *region = region_of(v, behind, &narrow);
     uint64_t place, i = 0;
 
     if (region == NULL)
         return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < MOST_REGIONS;
-    place = place_of(behind, mix_of(v->shift), narrower_of(v, region), region->turn, v->shift);
+    place = place_of(behind, mix_of(v->shift), narrower(region), region->turn, v->shift);
     while (i < WAYS && !is_empty(__atomic_load_n(&cache[place ^ i], __ATOMIC_RELAXED)))
         i++;
     return i < WAYS;
@@ -1334,7 +1339,6 @@ INLINE bool has_place(const struct trace *v, uint64_t behind)
 OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,
                                              struct sfu_fast_rule *own)
 {
-    const uint64_t pc = behind - 1;
     const struct sfu_fast_rule *rule;
     bool place;
 
@@ -1345,8 +1349,8 @@ OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, s
         v->cache = NULL;
         return &by_core;
     }
-    rule = look_up(v, pc, own);
-    if ((place || v->misses % TURNS == 1) && !keep(v, pc, rule) && place)
+    rule = look_up(v, behind - 1, own);
+    if ((place || v->misses % TURNS == 1) && !keep(v, behind, rule) && place)
         v->misses++;
     return rule;
 }
@@ -1391,18 +1395,28 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by a simple rule that is HOW: CFA is the place of its CFA, which is on the stack; RA that of the return
- * address; FP from BASE that of the caller's FP, if it is saved. Stores the PC at OUT. */
-INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, uint64_t base, int32_t fp, uint32_t how,
-                    struct place *at, uint64_t *out)
+/* Moves AT by a simple rule that is HOW: CFA is the place of its CFA, which is on the stack; RA and FP are what the
+ * caller's frame has of them. Stores the PC at OUT. */
+INLINE void move_on(const struct trace *v, uint64_t cfa, uint64_t ra, uint64_t fp, uint32_t how, struct place *at,
+                    uint64_t *out)
 {
-    at->behind = word_at(ra);
-    if (how & FP_LOADED)
-        at->fp = word_at(base + extend(fp));
+    at->behind = ra;
+    at->fp = fp;
     if (IS_AARCH64 && how & SIGNED)
         at->behind = strip(v->walk.target, at->behind);
     at->sp = cfa - BELOW;
     *out = at->behind;
+}
+
+/* The caller's FP by a rule of KIND, whose places are counted from BASE; FP is the frame's. The CPU often foresees
+ * wrong whether a frame has saved FP: so on amd64 a word is read for each, which is the RA if FP is not saved. */
+INLINE uint64_t fp_of(const struct sfu_fast_kind *kind, uint64_t base, uint64_t fp)
+{
+    const uint64_t saved = IS_AMD64 ? anew(word_at(base + extend(kind->fp))) : 0;
+
+    if (IS_AMD64)
+        return kind->how & FP_LOADED ? saved : fp;
+    return kind->how & FP_LOADED ? word_at(base + extend(kind->fp)) : fp;
 }
 
 /* The place of the return address, by a rule of KIND whose CFA is UNITS of SIZE bytes above SP. BASE: what the kind's
@@ -1419,10 +1433,12 @@ INLINE bool apply_kind(const struct trace *v, const struct sfu_fast_kind *kind, 
                        struct place *at, uint64_t *out)
 {
     const uint64_t cfa = at->sp + units * size, base = is_at_sp(kind->how) ? at->sp : cfa;
+    uint64_t ra;
 
     if (UNLIKELY(cfa > at->top))
         return false;
-    move_on(v, cfa, place_of_ra(kind, base, units, size, at->sp), base, kind->fp, kind->how, at, out);
+    ra = word_at(place_of_ra(kind, base, units, size, at->sp)); /* first: the CPU waits for it */
+    move_on(v, cfa, ra, fp_of(kind, base, at->fp), kind->how, at, out);
     return true;
 }
 
@@ -1432,10 +1448,12 @@ INLINE bool apply_from(const struct trace *v, const struct sfu_fast_rule *rule, 
                        uint64_t *out)
 {
     const uint64_t cfa = base + extend(rule->cfa);
+    uint64_t ra;
 
     if (UNLIKELY(extend(rule->cfa) > at->top - base))
         return false;
-    move_on(v, cfa, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA), cfa, rule->fp, rule->how, at, out);
+    ra = word_at(cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA));
+    move_on(v, cfa, ra, rule->how & FP_LOADED ? word_at(cfa + extend(rule->fp)) : at->fp, rule->how, at, out);
     return true;
 }
 
@@ -1584,12 +1602,13 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
 {
     const uint32_t *const cache = v->cache;
     const unsigned shift = v->shift;
+    const unsigned bits = cached ? narrow_bits(shift) : 0;
     const uint64_t mix = cached ? mix_of(shift) : 0;
     const struct sfu_fast_kind *const kinds = v->fast->kinds;
     /* The rule of most functions that align their stack, in constants: for those the CPU need not wait. */
     const struct sfu_fast_rule aligned = {-8, FIXED_RA, 0, REALIGNED};
     struct place at;
-    struct found found = {NOT_FOUND, 0};
+    struct found found = found_of(NOT_FOUND);
     size_t left = count;
 
     depart(v, &at);
@@ -1598,14 +1617,14 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
         bool applied;
 
         if (cached)
-            found = seek(v, cache, mix, shift, at.behind);
+            found = seek(v, cache, mix, shift, bits, at.behind);
         /* the CPU need not wait for what the tag says of the entry */
-        if (cached && LIKELY(is_short(found.says))) {
-            applied = apply_kind(v, &kinds[kind_of(found.says)], found.words, 8, &at, out);
+        if (cached && LIKELY(has_short(found))) {
+            applied = apply_kind(v, &kinds[kind_of(found.besides)], found.words, 8, &at, out);
         } else if (cached && is_large(found.says)) {
             applied = apply_kind(v, &kinds[large_kind_of(found.says)], large_cfa_of(found.says), 1, &at, out);
         } else if (cached && is_of_record(found.says)) {
-            applied = apply_record(&at, 8 * found.words, out);
+            applied = apply_record(&at, cfa_of(found.says), out);
         } else {
             rule = !cached                      ? look_up(v, at.behind - 1, &v->own)
                    : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says - NUMBERED]

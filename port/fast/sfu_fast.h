@@ -78,7 +78,7 @@ struct sfu_fast_rule {
 
 /* What short rules of one kind say besides the CFA: offsets from the CFA, or on aarch64 from SP. */
 struct sfu_fast_kind {
-    int16_t ra, fp;
+    int16_t ra, fp; /* FP is not saved: fp is where the RA is */
     uint32_t how;
 };
 
@@ -96,8 +96,8 @@ struct sfu_fast {
     uint64_t mask;                      /* how many entries it has, less 1 */
     unsigned shift;                     /* a number of 64 bits shifted by it is below MASK + 1 */
     uint64_t reach;                     /* how many bytes of code a wide region has: a power of two */
-    uint64_t wide[2];                   /* the low ends of the wide regions, + 1; 0: none. Each is written once */
-    uint64_t regions[SFU_FAST_REGIONS]; /* the same of the narrow ones */
+    uint64_t wide[2];                   /* the low ends of the wide regions. Each is written once */
+    uint64_t regions[SFU_FAST_REGIONS]; /* the upper bits of the narrow ones, + 1; 0: none. Each is written once */
     uint32_t num_regions;               /* how many there are of both */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
     /* value of changes when the wrong entries were last removed: the cache may be used only if this equals changes */

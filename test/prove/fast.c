@@ -390,7 +390,8 @@ void prove_fast_rule(void)
               (!(rule.how & FP_LOADED) || means(&row.fp, RULE_DEREFERENCE, rule.fp)),
           "a simple one counts from the CFA");
     PROVE(rule.cfa > BELOW && rule.ra <= -8 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
-    PROVE(!(rule.how & FP_LOADED) || (rule.fp <= -8 && rule.fp + rule.cfa >= 0), "so is FP");
+    PROVE(rule.how & FP_LOADED ? rule.fp <= -8 && rule.fp + rule.cfa >= 0 : rule.fp == 0,
+          "so is FP, or it is unset");
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
@@ -465,11 +466,10 @@ void prove_fast_inverse(void)
 /* What is added to the products of a region: any number, the same one each time. */
 static uint64_t turn;
 
-uint64_t any_turn(uint64_t behind, uint64_t first);
-uint64_t any_turn(uint64_t behind, uint64_t first)
+uint64_t any_turn(uint64_t upper);
+uint64_t any_turn(uint64_t upper)
 {
-    (void)behind;
-    (void)first;
+    (void)upper;
     return turn;
 }
 
@@ -492,17 +492,17 @@ void prove_fast_entry(void)
 
     ASSUME(i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
     ASSUME(is_number(kept_number) && is_number(wanted_number));
-    kept_less = is_wide(kept_number) ? 0 : NARROWER;
-    wanted_less = is_wide(wanted_number) ? 0 : NARROWER;
     any_cache(&fast);
     multiplied.left = bits_above(fast.shift);
     multiplied.known = false;
     mix = mix_of(fast.shift);
     turn = nondet_u64();
-    set_region(&kept_in, nondet_u64(), nondet_u64(), kept_number);
+    set_region(&kept_in, nondet_u64(), turn, kept_number);
     if (wanted_number != kept_number)
         turn = nondet_u64();
-    set_region(&wanted_in, nondet_u64(), nondet_u64(), wanted_number);
+    set_region(&wanted_in, nondet_u64(), turn, wanted_number);
+    kept_less = narrower(&kept_in);
+    wanted_less = narrower(&wanted_in);
     in_region = (fast.reach >> kept_less) - 1;
     entry = tag_of(kept, kept_less, kept_in.tag) | says;
     found = says_in(entry, tag_of(wanted, wanted_less, wanted_in.tag));
@@ -531,7 +531,7 @@ void prove_fast_pc(void)
     uint64_t pc = nondet_u64();
     unsigned i = nondet_u8(), number = nondet_u8(), less = is_wide(number) ? 0 : NARROWER;
     uint32_t says = nondet_u32();
-    uint64_t *at = is_wide(number) ? &fast.wide[number / WIDE_STEP % 2] : &fast.regions[number % SFU_FAST_REGIONS];
+    uint64_t low;
 
     ASSUME(i < WAYS && is_number(number) && says < NOT_FOUND && says != EMPTY);
     any_cache(&fast);
@@ -539,8 +539,12 @@ void prove_fast_pc(void)
     multiplied.known = false;
     turn = nondet_u64();
     fast.wide[0] = nondet_u64();
-    *at = behind_low(&fast, pc, less);
-    set_region(&region, *at, fast.wide[0], number);
+    low = (pc + 1) & ~((fast.reach >> less) - 1);
+    if (is_wide(number))
+        fast.wide[number / WIDE_STEP % 2] = low;
+    else
+        fast.regions[number % SFU_FAST_REGIONS] = ((pc + 1) >> narrow_bits(fast.shift)) + 1;
+    set_region(&region, low, turn, number);
     PROVE(pc_of(&fast, place_of(pc + 1, mix_of(fast.shift), less, region.turn, fast.shift) ^ i,
                 tag_of(pc + 1, less, region.tag) | says) == pc,
           "it tells the PC");
@@ -554,12 +558,14 @@ static void is_in_kind(const struct sfu_fast_rule *rule)
     int32_t base;
 
     ASSUME(rule->how < KIND_AT_SP); /* which no rule has */
-    ASSUME(is_between(rule->ra, rule->cfa) && (!(rule->how & FP_LOADED) || is_between(rule->fp, rule->cfa)));
+    ASSUME(is_between(rule->ra, rule->cfa));
+    ASSUME(rule->how & FP_LOADED ? is_between(rule->fp, rule->cfa) : rule->fp == 0); /* prove_fast_rule */
     if (!is_kind_or_becomes(&at, rule))
         return;
     base = is_at_sp(at.how) ? 0 : rule->cfa;
     PROVE(base + at.ra == rule->cfa + rule->ra, "the RA's place is where the rule has it");
-    PROVE(!(rule->how & FP_LOADED) || base + at.fp == rule->cfa + rule->fp, "so is that of FP");
+    PROVE(base + at.fp == rule->cfa + (rule->how & FP_LOADED ? rule->fp : rule->ra),
+          "so is that of FP, or it is the RA's");
     (void)rule_of_kind(&at, rule->cfa, &again);
     PROVE(again.cfa == rule->cfa && again.ra == rule->ra && again.fp == rule->fp && again.how == rule->how,
           "the rule can be made of it again");

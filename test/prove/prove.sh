@@ -70,7 +70,7 @@ sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
 fast.c   prove_fast_inverse  - - prove_fast_inverse.0:25,inverse.0:6
-fast.c   prove_fast_entry    - mixed:any_mixed,turn_of:any_turn -
+fast.c   prove_fast_entry    - mixed:any_mixed -
 fast.c   prove_fast_pc       - mixed:any_mixed,unmixed:any_unmixed,turn_of:any_turn -
 fast.c   prove_fast_short    - - -
 fast.c   prove_fast_short    AARCH64 - -

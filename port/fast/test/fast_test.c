@@ -817,10 +817,11 @@ static void test_regions(void *argument)
     }
 }
 
-/* The PC behind a region, whose place in its own is the same as that of the region's first. */
+/* The PC behind a region, whose place in its own is the same as that of the region's first. A region has the addresses
+ * behind its PCs. */
 static void test_behind_region(void *argument)
 {
-    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 22);
+    const uint64_t first = (UINT64_C(0x155554) << 20) - 1, behind = first + (UINT64_C(1) << 22);
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
@@ -848,7 +849,7 @@ static void test_behind_region(void *argument)
 /* The same of a narrow region: two others were met before it, one of no function. The caller is in the one behind. */
 static void test_behind_narrow_region(void *argument)
 {
-    const uint64_t first = UINT64_C(0x155554) << 20, behind = first + (UINT64_C(1) << 19), ra = behind + 1;
+    const uint64_t first = (UINT64_C(0x155554) << 20) - 1, behind = first + (UINT64_C(1) << 19), ra = behind + 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
@@ -1364,7 +1365,7 @@ static void test_wild(void *argument)
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
         assert_true(same(&fast, &target, s, 0, 3, &want, &by_core));
     }
-    own = (s->top.pc & ~(fast.reach / 32 - 1)) + 1;
+    own = s->top.pc / (fast.reach / 32) + 1;
     for (i = 0; i < SFU_FAST_REGIONS && fast.regions[i] != own; i++)
         ;
     assert_that(i < SFU_FAST_REGIONS, "no region is left for a section");
@@ -1632,6 +1633,42 @@ static void test_one_word(void *argument)
     assert_int_equal(want.count, 2);
     assert_int_equal(by_core, 0);
     assert_int_equal(applied, 0);
+}
+
+/* A stack in memory of its own, whose last CFA is where that memory ends: nothing is read there, though FP may be saved
+ * anywhere below. */
+static void test_exact_stack(void *argument)
+{
+    enum { FRAMES = 8, SIZE = 32 * FRAMES };
+    static uint8_t own[SIZE] __attribute__((aligned(8)));
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+
+    (void)argument;
+    if (HOST_ABI != SFU_AMD64) /* elsewhere FP is read only if it is saved */
+        return;
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[0].build, 0x1000, 0x1000, ADDR1);
+    ROW(&tables[0].build, 0, BASE_SP | WORD1, 32);
+    build_end(&tables[0].build);
+    assert_int_equal(sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000), SFU_OK);
+    assert_int_equal(sfu_fast_add(&fast, &images[0], 1, &tables[0].section), SFU_OK);
+    sfu_fast_set_cache(&fast, cache, 1024);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){own, STACK, STACK + SIZE};
+    s->top = (struct sfu_registers){.pc = 0x401800, .sp = STACK, .fp = 1, .pc_kind = SFU_PC_RETURN};
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t pcs[FRAMES + 2], ra = 0x401801;
+        size_t count;
+
+        for (unsigned k = 0; k < FRAMES; k++, ra++)
+            memcpy(own + 32 * k + 24, &ra, 8);
+        assert_true(sfu_fast_trace(&fast, &target, &s->top, 0, pcs, FRAMES + 2, &count) != SFU_OK);
+        assert_int_equal(count, FRAMES + 1);
+        assert_int_equal(pcs[FRAMES], ra - 1);
+    }
 }
 
 /* A trap frame that says nothing of FP leads onto another stack: there rows count from the FP that there was. */
@@ -2152,6 +2189,7 @@ static struct {
     {"code at 0", test_code_at_zero, {0}},
     {"more than 2^20 rows", test_many_rows, {0}},
     {"a stack of one word", test_one_word, {0}},
+    {"a stack in memory of its own", test_exact_stack, {0}},
     {"FP on another stack", test_kept_fp, {0}},
     {"what is refused", test_refusals, {0}},
     {"entries move to where they are tried first", test_moved, {0}},
