@@ -58,8 +58,8 @@ struct trial {
     unsigned depth;  /* of those calls */
     bool seen_alone; /* x86: it follows nothing behind a call that never returns, unless a number was pushed */
     bool
-        crossed; /* a way has come from a call, or what may not come back, over a symbol, or from behind a trap: its
-                    end proves no return */
+        crossed; /* a way has come from a call over a symbol, or from behind a trap: its end proves no return, and no
+                    stack of its own */
 };
 
 /* The block at PC, or where it would be noted. */
@@ -191,8 +191,10 @@ static void look_at_sp(struct trial *t, struct code_state *state, const struct c
     t->ends->moves |= own && (sp->base != before->base || sp->k != before->k);
     if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > highest_sp(t))
         t->ends->takes = true;
-    if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
-        t->ends->loses = true;
+    if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left) {
+        t->ends->loses |= !t->crossed;
+        t->ends->unknown |= t->crossed && !t->asks_back;
+    }
     if (!t->by_row && code_move_stack(cpu, state, before, left) && called)
         state->switched = CODE_MIXED;
 }
@@ -716,12 +718,12 @@ static void follow(struct trial *t, struct block *block)
             pass_trap(t, pc, &state);
         if (!goes_on && fact.condition == 0)
             return;
-        if (!falls_into(t, &state, unit, pc)) {
+        if (!falls_into(t, &state, unit, pc) || (fact.odd && begins_symbol(t->code, pc))) {
             t->ends->left_open = true;
             return;
         }
         unit = unit != NULL && pc >= unit->end ? code_unit_at(t->code, pc) : unit;
-        t->crossed |= (fact.flow == CODE_CALL || fact.odd) && begins_symbol(t->code, pc);
+        t->crossed |= fact.flow == CODE_CALL && begins_symbol(t->code, pc);
         if (*find_block(t, pc) != 0) {
             arrive(t, pc, &state);
             return;

@@ -2148,6 +2148,7 @@ FOUND = {
         .type needs, %function\nneeds: sub $8, %rsp\ncall called\nadd $8, %rsp\nret
         .type idles, %function\nidles: call called\njmp idles
         .type worker, %function\nworker: push %rbx\n1: call called\njmp 1b
+        halted: cli\ncall called\nhlt
         second: mov kernel_stack(%rip), %rsp\ncall called\nhlt
         fatal: push $8\ncall called\n1: jmp 1b
         system: swapgs\nmov %rsp, %r10\nmov kernel_stack(%rip), %rsp\npush %r10\npush %rcx\npush %r11\ncall called
@@ -2165,7 +2166,7 @@ FOUND = {
                {"lone": "call", "thread": "start", "worker": "call", "idles": "call", "needs": "call",
                 "second": "start", "system": "syscall", "both": "syscall", "fast": "syscall", "quick": "start",
                 "forked": "start", "begun": "start"},
-               ("fatal", "shifted", "resumed", "goes")),
+               ("fatal", "shifted", "resumed", "goes", "halted")),
     "i386": ("""first: mov $1, %edi\nmov $boot_stack, %esp\nlgdt 0x1000\nljmp $8, $1f
         1: mov $0x176, %ecx\nmov $quick, %eax\nxor %edx, %edx\nwrmsr\ncall called\npush $3\ncall pops\nhlt
         quick: push %ecx\npush %edx\nsti\ncall called\npop %edx\npop %ecx\nsysexit
@@ -2176,8 +2177,10 @@ FOUND = {
         .type thread, %function\nthread: push %ebp\ncall *%ebx\nud2
         .type shifted, %function\nshifted: call called\nud2
         .type worker, %function\nworker: push %ebx\n1: call called\njmp 1b
+        halted: cli\ncall called\nhlt
         second: mov kernel_stack, %esp\npush $8\npush $1f\nlret\n1: call called\nhlt
         fatal: push $8\ncall called\n1: jmp 1b
+        halts: cli\ncall called\nhlt
         failed: pusha\ncall called\npopa\nadd $4, %esp\niret
         tick: pusha\npush %es\ncall called\npop %es\npopa\niret
         system: mov %esp, saved\nmov kernel_stack, %esp\npush saved\npush %ebp\ncall called\npop %ebp\npop %esp\niret
@@ -2185,7 +2188,8 @@ FOUND = {
         forked: call called\ntest %ebx, %ebx\njz 1f\npush %ebp\ncall *%ebx\n1: pop %eax\npop %ebp\niret
         .data\nsaved: .long 0\nkernel_stack: .long 0\nboot_stack:""",
              {"lone": "call", "thread": "start", "worker": "call", "second": "start", "failed": "error", "tick": "trap",
-              "quick": "start", "forked": "start", "shifted": "call"}, ("fatal", "resumed", "system", "enters")),
+              "quick": "start", "forked": "start", "shifted": "call"},
+             ("fatal", "resumed", "system", "enters", "halted", "halts")),
     "aarch64": ("""first: adr x0, vectors\nmsr vbar_el1, x0\nmov sp, x1\nbl called\nb .
         .type called, %function\ncalled: ret
         .type thread, %function\nthread: mov x0, x20\nblr x19\nb .
