@@ -475,13 +475,14 @@ static struct operand by_register(uint8_t reg, unsigned type, unsigned by)
 
 /* ---- Loads and stores ------------------------------------------------------------------------------------------ */
 
-/* One word or less in memory: at RN + K or, if there is one, RN + or - INDEX << BY. Behind or in front of the access RN
- * may become that. */
+/* One word or less in memory: at RN + K or, if there is one, RN + or - INDEX, shifted by BY as TYPE says. Behind or in
+ * front of the access RN may become that. */
 struct access {
     uint8_t rn, index;
     bool loads, by_index, post, writes;
     unsigned bytes, by;
-    bool has_sign, other; /* OTHER: shifted otherwise */
+    bool has_sign;
+    uint8_t type; /* CODE_LEFT and so on */
     int64_t k;
     bool down; /* INDEX is subtracted */
 };
@@ -496,20 +497,23 @@ static bool literal(const struct instruction *i, uint64_t addr, uint64_t *value)
     return p != NULL;
 }
 
-/* Whether A is at RN + or - INDEX, to the left by BY. */
+/* Whether A is at RN + or - INDEX, shifted; but for rrx, which shifts the carry in. */
 static bool is_at_sum(const struct access *a)
 {
-    return a->by_index && !a->other && !a->post;
+    return a->by_index && !a->post && (a->type != CODE_AROUND || a->by != 0);
 }
 
 /* CODE_TARGET becomes that place. */
 static void add_index(struct code_fact *fact, const struct access *a)
 {
-    if (a->by != 0) {
+    const bool shifts = a->by != 0 || a->type != CODE_LEFT; /* to the right by 0 is by 32 */
+
+    if (shifts) {
         code_add(fact, CODE_SET, CODE_TARGET, 0, a->index, 0);
-        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, a->by);
+        code_add(fact, CODE_SHIFT, CODE_TARGET, 0, 0, a->by != 0 ? a->by : 32);
+        fact->op[fact->num - 1].from = a->type;
     }
-    code_add(fact, CODE_SUM, CODE_TARGET, a->by != 0 ? (uint8_t)CODE_TARGET : a->index, a->rn, a->down ? -1 : 1);
+    code_add(fact, CODE_SUM, CODE_TARGET, shifts ? (uint8_t)CODE_TARGET : a->index, a->rn, a->down ? -1 : 1);
 }
 
 static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt, const struct access *a)
@@ -524,7 +528,7 @@ static void load(struct code_fact *fact, const struct instruction *i, uint8_t rt
         code_add(fact, CODE_LOAD, reg, reg, CODE_TARGET, 0);
         if (reg != CODE_TARGET)
             code_forget(fact, CODE_TARGET);
-    } else if (is_at_sum(a) && !a->down && (a->by == 0 || 1u << a->by == a->bytes))
+    } else if (is_at_sum(a) && a->type == CODE_LEFT && !a->down && (a->by == 0 || 1u << a->by == a->bytes))
         code_table(fact, reg, width, a->rn, a->by == 0 ? a->index : a->rn,
                    a->by == 0 ? (uint8_t)CODE_NONE : a->index, 0);
     else if (a->by_index)
@@ -1322,7 +1326,7 @@ static void access_wide(struct code_fact *fact, const struct instruction *i)
     const bool far = field(word, 23, 1), loads = field(word, 20, 1);
     const uint8_t rt = reg_at(word, 12), rn = reg_at(word, 16);
     const int64_t k = word & 0xff;
-    struct access a = {rn, 0, loads, false, false, false, 1u << size, 0, field(word, 24, 1), false, 0, false};
+    struct access a = {rn, 0, loads, false, false, false, 1u << size, 0, field(word, 24, 1), CODE_LEFT, 0, false};
 
     if (size == 3 || (!loads && rn == PC)) {
         unknown(fact);
@@ -1652,7 +1656,7 @@ static void access_word(struct code_fact *fact, const struct instruction *i)
                        field(word, 22, 1) ? 1 : 4,
                        field(word, 7, 5),
                        false,
-                       field(word, 5, 2) != LSL,
+                       (uint8_t)field(word, 5, 2),
                        up ? k : -k,
                        !up};
 

@@ -36,6 +36,9 @@ enum { CODE_MODE_BITS = 31, CODE_SPSEL = 2 };
 /* K of CODE_FORGET. */
 enum { CODE_BANKED = 2 };
 
+/* FROM of CODE_SHIFT: to the left; of ARM: to the right, in 32 bits, with zeros, with its sign, or around. */
+enum { CODE_LEFT, CODE_RIGHT, CODE_RIGHT_SIGNED, CODE_AROUND };
+
 /* FROM of CODE_BITS. */
 enum { CODE_AND, CODE_OR, CODE_XOR, CODE_BIC };
 
@@ -67,7 +70,7 @@ enum code_do {
     CODE_AUTH,    /* REG is freed of its signature */
     CODE_INSERT,  /* REG, of which LAST is the shift: its 16 bits from there on = K */
     CODE_WORD,    /* REG = its lowest 32 bits, with their sign */
-    CODE_SHIFT,   /* REG, a number, is shifted to the left by K */
+    CODE_SHIFT,   /* REG, a number, is shifted to the left by K, or as FROM says */
     CODE_INDEX,   /* REG = BASE and K, to the left by LAST and to the right by FROM: only its bound is known */
     CODE_FETCH,   /* REG = LAST bytes at BASE times FROM, 0 for 1, + K: only that they stand there, too, is known */
     CODE_BOUND,   /* REG is compared with LAST or, CODE_NONE, with K: FROM bits of it or, 0, all */

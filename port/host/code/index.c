@@ -393,7 +393,9 @@ static void follow_register(struct code_state *state, const struct code_op *op)
         set_index(state, op->reg, state->index[op->base]);
         break;
     case CODE_SHIFT:
-        if (state->reg[op->reg].base != BASE_TABLE)
+        if (op->from != CODE_LEFT)
+            index_drop(state, op->reg);
+        else if (state->reg[op->reg].base != BASE_TABLE)
             set_index(state, op->reg, moved_up(&state->index[op->reg], (unsigned)op->k));
         break;
     case CODE_INDEX:

@@ -1440,10 +1440,27 @@ static unsigned size_of(const uint8_t *p)
     return *p < 0x40 ? 2 : *p < 0xc0 ? 4 : 6;
 }
 
-/* Whether the instruction at Q is a store of a register, or of a byte that stands in it. */
+/* Whether the instruction at Q is a store of registers, or of what stands in it. */
 static bool is_plain_store(const uint8_t *q)
 {
-    return *q == 0x50 || *q == 0x40 || *q == 0x42 || *q == 0x92 || (*q == 0xe3 && q[5] == 0x24);
+    switch (*q) {
+    case 0x40: /* sth, stc, st, std, ste, stm, mvi */
+    case 0x42:
+    case 0x50:
+    case 0x60:
+    case 0x70:
+    case 0x90:
+    case 0x92:
+        return true;
+    case 0xe3: /* stg */
+        return q[5] == 0x24;
+    case 0xe5: /* mvhhi, mvghi, mvhi */
+        return q[1] == 0x44 || q[1] == 0x48 || q[1] == 0x4c;
+    case 0xeb: /* stmg, stmh, stmy */
+        return q[5] == 0x24 || q[5] == 0x26 || q[5] == 0x90;
+    default:
+        return false;
+    }
 }
 
 /* exrl: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes memory

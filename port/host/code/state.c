@@ -1268,10 +1268,24 @@ static void renumber(const struct code_cpu *cpu, struct code_value *reg, uint64_
         *reg = state_unknown;
 }
 
-/* REG is shifted to the left by K: a number, or an entry of a table. */
-static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k)
+/* VALUE, shifted to the right by K, 1 to 32, as HOW says. */
+static uint32_t shifted_right(uint32_t value, int64_t k, int32_t how)
 {
-    if (reg->base != BASE_TABLE)
+    const uint32_t low = k < 32 ? value >> k : 0, high = k < 32 ? UINT32_MAX << (32 - k) : UINT32_MAX;
+
+    if (how == CODE_AROUND)
+        return k < 32 ? low | value << (32 - k) : value;
+    return how == CODE_RIGHT_SIGNED && value >> 31 != 0 ? low | high : low;
+}
+
+/* REG is shifted by K, as HOW says: a number, or, to the left, an entry of a table. */
+static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k, int32_t how)
+{
+    if (how != CODE_LEFT && reg->base == BASE_NUMBER)
+        renumber(cpu, reg, shifted_right((uint32_t)reg->k, k, how));
+    else if (how != CODE_LEFT)
+        *reg = state_unknown;
+    else if (reg->base != BASE_TABLE)
         renumber(cpu, reg, (uint64_t)reg->k << k);
     else if ((reg->width & CODE_ENTRY_COMPLETE) == 0 && reg->width / CODE_ENTRY_SHIFT + k <= 3)
         reg->width = (uint8_t)(reg->width + k * CODE_ENTRY_SHIFT);
@@ -1328,7 +1342,7 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         *reg = low_word(reg);
         break;
     case CODE_SHIFT:
-        shift(cpu, reg, op->k);
+        shift(cpu, reg, op->k, op->from);
         break;
     case CODE_BITS:
         result = combine_values(cpu, &state->reg[op->base], op->last != CODE_NONE ? &state->reg[op->last] : &number,

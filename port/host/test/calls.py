@@ -603,6 +603,8 @@ COPY_LOST_BY = {
               "j 9f\n8: mvc 240(9, %r15), 0(%r3)\n9: exrl %r0, 8b",
               "lghi %r1, 31\nj 9f\n8: xc 242(1, %r15), 242(%r15)\n9: exrl %r1, 8b", "stfle AT",
               "j 9f\n8: stg %r2, AT\n9: exrl %r0, 8b", "j 9f\n8: mvi AT, 5\n9: exrl %r0, 8b",
+              *("j 9f\n8: %s\n9: exrl %%r0, 8b" % store for store in (
+                  "stm %r2, %r3, AT", "stmg %r2, %r3, AT", "mvhi AT, 5", "mvghi AT, 5", "mvhhi AT, 5", "std %f0, AT")),
               "vstl %v0, %r1, AT", "lghi %r1, 15\nvstl %v0, %r1, 264(%r15)", "vstrl %v0, 260(%r15), 12",
               "vstrlr %v0, %r1, AT", "vupkz %v0, 241(%r15), 7", "vstebrh %v0, AT, 1", "vstbrq %v0, AT",
               "vsterg %v0, AT", "mvcin 242(32, %r15), 160(%r15)", "pack 258(16, %r15), 160(4, %r15)",
@@ -1507,6 +1509,21 @@ BY_INDEX = {
         ldr lr, [sp, r3] => r13+16 [cfa-8] FP+0\nstrb r1, [sp, r3] => r13+16 * FP+0\nnop => r13+16 r14+0 FP+0
         ldr r2, [sp, r3] => r13+16 r14+0 FP+0\nadd sp, sp, #16 => r13+16 r14+0 FP+0\nbx lr => r13+0 r14+0 FP+0""",
 }
+# A32: what a register has at first, how it is shifted to be the index of a store, and whether that hits RA's word.
+SHIFTED = (("mov r3, #2", "r3, lsl #2", True), ("mov r3, #64", "r3, lsr #3", True),
+           ("mov r3, #64", "r3, asr #3", True), ("mvn r3, #31", "-r3, asr #2", True),
+           ("mov r3, #2", "r3, ror #30", True), ("mov r3, #64", "r3, lsr #4", False),
+           ("mov r3, #64", "r3, lsr #32", False), ("mvn r3, #0", "-r3, asr #32", False),
+           ("mov r3, #2", "r3, ror #31", False))
+
+
+def shifted(first, index, hits):
+    check("arm", "shifted", """cmp r0, #0\nbeq 9f\nsub sp, sp, #16 => r13+0 r14+0 FP+0
+        str lr, [sp, #8] => r13+16 r14+0 FP+0
+        bl leaf => r13+16 [cfa-8] FP+0\n%s => r13+16 [cfa-8] FP+0\nstr r1, [sp, %s] => r13+16 [cfa-8] FP+0
+        nop => %s\nb .\n9: bx lr => r13+0 r14+0 FP+0""" % (first, index, "none" if hits else "r13+16 [cfa-8] FP+0"))
+
+
 # A jump to where nobody knows, in a frame: what it may lead to overwrites RA's word, and leads back to where RA has two
 # places. So it is with and without CFI that says nothing.
 STRAYED = {
@@ -2997,6 +3014,8 @@ def main():
                               ("%s\n%s" % (trap, RETURN.get(cpu, "ret")), True)):
             test("%s: code alone: a call by the PLT of: %s" % (cpu, body.replace("\n", "; ")), imports, cpu, "stop",
                  returns, None, None, body)
+    for how in SHIFTED:
+        test("arm: %s; a store at sp + %s" % how[:2], shifted, *how)
     for cpu in CPUS:
         test("%s: a thread is to return to the start of a function" % cpu, starts, cpu)
     test("a loss is said with --quiet", loss_is_said)

@@ -568,6 +568,14 @@ static void combine(struct known *k, const struct code_op *op)
                                : a & ~b);
 }
 
+/* ARM: VALUE, shifted to the right by BY, 1 to 32: what comes in from the left is 0, its sign or itself. */
+static uint64_t to_right(uint32_t value, unsigned by, int32_t how)
+{
+    const uint64_t sign = value >> 31 != 0 ? UINT32_MAX : 0, left = how == CODE_AROUND ? value : sign;
+
+    return (uint32_t)(((how == CODE_RIGHT ? 0 : left) << 32 | value) >> by);
+}
+
 static void change(struct known *k, const struct code_op *op)
 {
     const uint64_t value = k->reg[op->reg];
@@ -581,7 +589,8 @@ static void change(struct known *k, const struct code_op *op)
         set(k, op->reg, is_known, (uint64_t)(int64_t)(int32_t)(uint32_t)value);
         break;
     case CODE_SHIFT:
-        set(k, op->reg, is_known, value << op->k);
+        set(k, op->reg, is_known,
+            op->from == CODE_LEFT ? value << op->k : to_right((uint32_t)value, (unsigned)op->k, op->from));
         break;
     default: /* a table's entry, or one that is rounded or has a signature */
         set(k, op->reg, false, 0);
