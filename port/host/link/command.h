@@ -20,6 +20,7 @@ struct command {
     struct words seen;  /* the same, with what is in @files and between the commas of -Wl */
     struct words whole; /* what is in @files, too, but not the words with -Wl */
     bool driver;        /* a compiler, which hands options on to its linker */
+    bool unknown;       /* its program has no name of a compiler or linker, and does not say that it is one */
     bool links;         /* it links an image; else it compiles, joins objects (-r) or prints something */
     bool has_room;      /* its linker script may ask for sfu_room */
     const char *output;

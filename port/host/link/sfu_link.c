@@ -251,6 +251,19 @@ static bool is_discarded(const struct said *said)
     return false;
 }
 
+/* Says what may be wrong with a program that does not take what sfu-link adds to its words. */
+static void say_program(const struct said *said)
+{
+    const char *program = job.command.words.list[0];
+
+    if (said->err == NULL || strstr(said->err, "-Xlinker") == NULL)
+        return;
+    if (job.command.unknown)
+        report_warn("if %s runs a linker or a compiler itself, write sfu-link in front of that one there", program);
+    else
+        report_warn("%s does not hand words on to a linker: link by ld, or by another compiler", program);
+}
+
 /* Links, in a section that the script places. */
 static void link_anywhere(struct said *said)
 {
@@ -271,6 +284,7 @@ static void link_anywhere(struct said *said)
     if (is_discarded(said))
         report_warn(
             "the linker script has no place for constants: write  .rodata : { *(.rodata .rodata.*) }  in it");
+    say_program(said);
     said_print(said);
     stop(status);
 }
@@ -373,22 +387,42 @@ struct needs {
 
 /* Where sframe_start is. */
 struct start {
+    const struct image *image;
     uint64_t addr;
     bool found;
 };
 
-/* An image_symbol_fn. */
+/* Whether ADDR is in a section of IMAGE that is loaded, or where one ends. */
+static bool is_loaded(const struct image *image, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        const struct section *s = &image->sections[i];
+
+        if ((s->flags & SHF_ALLOC) != 0 && addr >= s->addr && addr - s->addr <= s->size)
+            return true;
+    }
+    return false;
+}
+
+/* An image_symbol_fn. With --just-symbols, the symbol may be that of another image. */
 static void see_start(void *ctx, const GElf_Sym *sym, const char *name)
 {
-    if (sym->st_shndx != SHN_UNDEF && strcmp(name, "sframe_start") == 0)
-        *(struct start *)ctx = (struct start){sym->st_value, true};
+    struct start *start = ctx;
+
+    if (sym->st_shndx == SHN_UNDEF || strcmp(name, "sframe_start") != 0 ||
+        (sym->st_shndx == SHN_ABS && !is_loaded(start->image, sym->st_value)))
+        return;
+    start->addr = sym->st_value;
+    start->found = true;
 }
 
 /* Whether the linker script has a place for tables: a section, or a symbol that is not the object's own. */
 static bool has_place(struct image *image, const struct needs *needs)
 {
     const struct section *section = image_section(image, IMAGE_TABLES);
-    struct start start = {0, false};
+    struct start start = {image, 0, false};
 
     if (section != NULL && (section->flags & SHF_ALLOC) != 0 && strcmp(job.section, IMAGE_TABLES) != 0)
         return true;

@@ -517,6 +517,23 @@ named_otherwise() {
     printf '#!/bin/sh\nexec ./ld.bfd "$@"\n' >link-it && chmod +x link-it && own 3 ./link-it "${ld[@]}"
 }
 try "own object: a linker with another name" named_otherwise
+# A script that links with words of its own, and a compiler that hands nothing on, as tcc 0.9.27 says: the message says
+# what helps.
+links_inside() {
+    printf '#!/bin/sh\n./ld.bfd -T own.ld "$@" -o own.elf\n' >makes-it && chmod +x makes-it &&
+        ! "$link" ./makes-it own.o panic.o 2>said && grep -q "write sfu-link in front of that one there" said &&
+        printf '#!/bin/sh\necho "tcc: error: invalid option -- '"'-Xlinker'"'" >&2\nexit 1\n' >tcc && chmod +x tcc &&
+        ! "$link" ./tcc -nostdlib own.o panic.o -o own.elf 2>said && grep -q "tcc does not hand words on" said
+}
+try "own object: a script that links inside, and tcc" links_inside
+# What another image has by sframe_start is no place in this one.
+just_symbols() {
+    own 2 ./ld.bfd "${ld[@]}" && mv own.elf first.elf &&
+        printf 'extern const char sframe_start[];\nconst char *start(void) { return sframe_start; }\n' >user.c &&
+        gcc "${plain[@]}" -fno-pie -c user.c &&
+        "$link" ./ld.bfd -Ttext=0x300000 -e start user.o --just-symbols=first.elf -o user.elf 2>said && [ ! -s said ]
+}
+try "own object: --just-symbols of an image with tables" just_symbols
 sed -e 's/ \*(.rodata .rodata.\*) / own.o(.rodata .rodata.*) panic.o(.rodata .rodata.*) /' \
     -e 's/\.comment/.rodata &/' own.ld \
     >discards.ld
