@@ -61,16 +61,15 @@ struct run {
     size_t num_work;
     struct jumps *jumps;
     size_t num_jumps;
-    uint32_t here;                    /* the number of the place that is followed */
-    bool found_jumps;                 /* in this round */
-    bool odd;                         /* in this round: as in the unit */
-    uint32_t popped;                  /* the same */
-    bool waits;                       /* the same */
-    bool misled;                      /* targets were taken that are none: what was read there goes */
-    struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
+    uint32_t here;           /* the number of the place that is followed */
+    bool found_jumps;        /* in this round */
+    bool odd;                /* in this round: as in the unit */
+    uint32_t popped;         /* the same */
+    bool waits;              /* the same */
+    bool misled;             /* targets were taken that are none: what was read there goes */
+    struct code_state *away; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
-    struct code_state anywhere; /* if HAS_GOTO, as in struct code_unit */
-    bool has_goto;
+    struct code_state *anywhere; /* as in struct code_unit */
     struct seed *seeds;
     size_t num_seeds;
     uint64_t searches; /* how many there were for what shows that callees do not pop */
@@ -635,11 +634,15 @@ static bool awaits(struct run *r, struct code_unit *callee)
     return true;
 }
 
-/* The start of CALLEE is called. */
-static void enter(struct code_unit *callee)
+/* The start of CALLEE is called: jumps that it was believed to begin with may then be those of unit_is_pushed_to. What
+ * a unit of i386 takes off the stack is looked at again, too: in its next run (keep_popped). */
+static void enter(const struct code_cpu *cpu, struct code_unit *callee)
 {
-    callee->dirty |= !callee->is_called && callee->edges != NULL;
+    const struct code_edge *edge = callee->is_called ? NULL : callee->edges;
+
     callee->called = callee->is_called = true;
+    for (; edge != NULL; edge = edge->next)
+        callee->dirty |= unit_is_pushed_to(cpu, callee, edge) || (!cpu->link && cpu->word == 4);
 }
 
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
@@ -672,7 +675,7 @@ static bool take_call(struct run *r, struct code_state *state, const struct code
         return true;
     }
     if (callee != NULL && fact->target == callee->start && !is_apart(r, state))
-        enter(callee);
+        enter(cpu, callee);
     if (callee != NULL && give && !is_apart(r, state))
         add_call(r->code, r->unit, callee);
     if (callee != NULL && (fact->target != callee->start || !callee->function) && !state->strays) {
@@ -757,13 +760,14 @@ static void note_passed(struct run *r, const struct code_state *state, const str
 
     if (r->code->cpu->link || callee == unit || (!unseen && !piece && !code_is_entry(r->code->cpu, state)))
         return;
-    unit->changed |= open && !unit->passes_on;
+    if (open && !unit->passes_on) /* of i386 those that call it ask for that, too (pops_unseen) */
+        *(r->code->cpu->word == 4 ? &unit->changed : &unit->opened) = true;
     unit->passes_on |= open;
     if (callee != NULL && callee->odd && callee->start == fact->target) {
         r->odd = true;
         put_popped(r, callee->popped);
     }
-    r->code->changed |= unit->changed;
+    r->code->changed |= unit->changed || unit->opened;
 }
 
 /* i386: notes whether SP is at the return address in front of a jump or a return with STATE. If a callee had popped
@@ -1080,11 +1084,12 @@ static void note_goto(struct run *r, const struct code_state *state)
         return;
     frame = *state;
     keep_frame(r->code->cpu, &frame);
-    if (r->has_goto)
-        code_join(r->code->cpu, &r->anywhere, &frame);
-    else
-        r->anywhere = frame;
-    r->has_goto = true;
+    if (r->anywhere != NULL) {
+        code_join(r->code->cpu, r->anywhere, &frame);
+        return;
+    }
+    r->anywhere = unwritten(sizeof *r->anywhere);
+    *r->anywhere = frame;
 }
 
 /* STATE jumps to what a register has. Where an earlier way to this place has jumped by a table, STATE may, too. It is
@@ -1108,6 +1113,7 @@ static void leaves(struct run *r, const struct code_state *state)
     }
     if (r->num_away == MAX_AWAY)
         return;
+    r->away = grow(r->away, r->num_away, sizeof *r->away);
     r->away[r->num_away] = *state;
     index_forget_twins(&r->away[r->num_away++]);
 }
@@ -1353,7 +1359,7 @@ static bool calls_for_another(struct run *r, const struct code_state *state, con
     if (label == 0 || callee == r->unit)
         return false;
     if (callee != NULL) {
-        enter(callee);
+        enter(r->code->cpu, callee);
         add_call(r->code, r->unit, callee);
     }
     state_copy(&there, state);
@@ -1631,7 +1637,8 @@ static void give_step(struct run *r, uint64_t pc, struct code_fact *fact, struct
 {
     const struct code_cpu *cpu = r->code->cpu;
     const struct code_value sp = f->yes->reg[cpu->sp];
-    struct code_fact jump = *fact, last;
+    const uint8_t flow = fact->flow;
+    struct code_fact jump, last;
     struct code_state before;
 
     if (f->condition != 0 || !unit_make_call(r->code, f->yes, fact, pc + fact->size) || !give || cpu->link) {
@@ -1641,6 +1648,8 @@ static void give_step(struct run *r, uint64_t pc, struct code_fact *fact, struct
     }
     state_copy(&before, f->yes);
     before.reg[cpu->sp] = sp;
+    jump = *fact;
+    jump.flow = flow;
     jump.size--;
     r->watch->give(r->watch->ctx, pc, &jump, &before);
     last = *fact;
@@ -2095,7 +2104,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
     unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
-    unit->anywhere = r->has_goto ? &r->anywhere : NULL;
+    unit->anywhere = r->anywhere;
     for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++)
         if (r->index[offset] != 0 && r->places[r->index[offset] - 1].state != NULL)
             give_from(r, r->index[offset] - 1);
@@ -2111,6 +2120,8 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     for (i = 0; i < r->num_jumps; i++)
         free(r->jumps[i].targets);
     free(r->jumps);
+    free(r->away);
+    free(r->anywhere);
     free(r->seeds);
     free(r->unread);
     free(r->begun);

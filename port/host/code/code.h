@@ -8,6 +8,7 @@
  * Each file uses those above it alone:
  *
  *     fact.c    struct code_fact: what an instruction does to registers, to memory and to the PC
+ *     decoded.c facts of what has been decoded already
  *     modes.c   x86: which code does not run in the image's mode
  *     x86_64.c (i386, too), aarch64.c, s390x.c, riscv.c, arm.c   bytes -> facts
  *     index.c   the part of a state that says how many entries a table of jumps has
@@ -348,6 +349,7 @@ struct code_unit {
     bool is_waiting;    /* it has not been seen to return, and awaits others */
     bool passes_on;     /* x86: in another function that nobody knows, which returns to its caller */
     bool changed;       /* it has become one of these: those that call it are to be run again */
+    bool opened;        /* it passes on now: those that go on in it are to be run again */
     bool returns;       /* a return was seen */
     bool called;        /* by what was analysed: its start is entered as a function's */
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
@@ -397,12 +399,6 @@ struct code_vector {
     bool done;
 };
 
-/* Spreads addresses over 32 bits, of which any may be taken: their product with an odd number, modulo 2^64. */
-static inline uint32_t code_hash(uint64_t addr)
-{
-    return (uint32_t)(addr * 0x9e3779b97f4a7c15u >> 32);
-}
-
 /* All edges by their targets, of which no two are the same: SIZE lists, a power of two. */
 struct code_edges {
     struct code_edge **lists;
@@ -442,6 +438,7 @@ struct code {
     struct cfi *cfi;
     struct code_unit *units; /* by address; no two of them overlap */
     size_t num_units;
+    uint64_t *starts;            /* of each unit: what is searched for an address lies close together */
     struct code_report *reports; /* one for each unit */
     struct code_call *calls;     /* each one that a run has met; some more than once */
     size_t num_calls;

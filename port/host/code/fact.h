@@ -115,10 +115,9 @@ enum { CODE_OPS = 6 };
 struct code_fact {
     uint64_t target;
     int64_t word;      /* BY_WORD: where that is, from WORD_BASE, a register */
-    uint16_t pops;     /* CODE_RETURN: bytes that it takes off the stack behind the return address */
     uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
-    struct code_op op[CODE_OPS];
-    uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
+    uint16_t pops;     /* CODE_RETURN: bytes that it takes off the stack behind the return address */
+    uint8_t size;      /* of the instruction; 0: it is not known, and nothing can be said behind it */
     uint8_t num;
     uint8_t flow;
     uint8_t condition; /* 0, or the instruction does nothing unless this holds, and CONDITION - 1 is even or odd for
@@ -136,6 +135,7 @@ struct code_fact {
     bool may_leave;   /* s390x: it may go, or return, to where a register or a word says, which is not followed */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
+    struct code_op op[CODE_OPS]; /* NUM of them */
 };
 
 /* The code of a unit. */
@@ -182,6 +182,12 @@ struct code_cpu {
      * NULL. */
     const struct code_region *(*regions)(const void *decoder, size_t *num);
 };
+
+/* Spreads addresses over 32 bits, of which any may be taken: their product with an odd number, modulo 2^64. */
+static inline uint32_t code_hash(uint64_t addr)
+{
+    return (uint32_t)(addr * 0x9e3779b97f4a7c15u >> 32);
+}
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
 void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t last, uint8_t base, int64_t k);

@@ -173,3 +173,12 @@ void code_find_gaps(struct code *code, const struct cfi_spans *spans, const stru
     free(taken);
     put_in_order(code->units, code->num_units, sizeof *code->units, by_unit);
 }
+
+void code_index_units(struct code *code)
+{
+    size_t i;
+
+    code->starts = zeroed(code->num_units, sizeof *code->starts);
+    for (i = 0; i < code->num_units; i++)
+        code->starts[i] = code->units[i].start;
+}

@@ -10,5 +10,7 @@
 void code_find_units(struct code *code, const struct cfi_spans *spans, struct code_report *report);
 /* Adds units for all code that neither CFI nor rows of the image describe, and puts all in order. */
 void code_find_gaps(struct code *code, const struct cfi_spans *spans, const struct kept *kept);
+/* All units are there: code_unit_at finds them from now on. */
+void code_index_units(struct code *code);
 
 #endif

@@ -59,6 +59,18 @@ void index_drop(struct code_state *state, unsigned reg)
             drop_place(state, i);
 }
 
+void index_drop_all(struct code_state *state, uint64_t regs)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_PLACES; i++)
+        if (regs >> state->place[i].base & 1)
+            drop_place(state, i);
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (regs >> i & 1)
+            put_index(state, i, &no_index);
+}
+
 /* REG gets INDEX, which is not that of another register. */
 static void set_index(struct code_state *state, unsigned reg, struct code_index index)
 {

@@ -22,6 +22,7 @@ void index_copy(struct code_state *state, unsigned reg, unsigned from);
 
 /* Nothing is known any more: of REG, of places in memory, of any index. */
 void index_drop(struct code_state *state, unsigned reg);
+void index_drop_all(struct code_state *state, uint64_t regs); /* a bit each */
 void index_drop_places(struct code_state *state);
 void index_forget(struct code_state *state);
 

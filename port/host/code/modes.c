@@ -530,6 +530,17 @@ static bool find_16_bits(struct modes *m, const struct area *a)
     return any;
 }
 
+/* The target of the far jump of A that ends in front of offset I, which is not 0, but for its pointer; or 0. Most bytes
+ * end none. */
+static uint64_t far_target(const struct modes *m, const struct area *a, uint64_t i)
+{
+    const uint8_t last = a->bytes[i - 1];
+
+    if (last != 0xea && last != 0x2d && last != 0xcb)
+        return 0;
+    return modes_far_target(m->image, a->bytes + i, (size_t)i, (size_t)(a->section->size - i));
+}
+
 /* 32-bit code of an image for x86_64 is in front of a far jump to code of the image, if it leads there. */
 static bool find_32_bits(struct modes *m, const struct area *a)
 {
@@ -537,7 +548,7 @@ static bool find_32_bits(struct modes *m, const struct area *a)
     uint64_t i;
 
     for (i = 1; i < a->section->size; i++) {
-        const uint64_t to = modes_far_target(m->image, a->bytes + i, i, a->section->size - i);
+        const uint64_t to = far_target(m, a, i);
         const uint64_t pc = a->section->addr + i - (a->bytes[i - 1] == 0x2d ? 2 : 1);
         const uint64_t start =
             to != 0 && area_at(m, modes_linked_at(m->image, to)) != NULL ? begin_of(m, a, BITS_32, pc) : 0;
@@ -587,7 +598,7 @@ static bool find_64_bits(struct modes *m, const struct area *a)
     uint64_t i;
 
     for (i = 1; i < a->section->size; i++) {
-        const uint64_t to = modes_far_target(m->image, a->bytes + i, i, a->section->size - i);
+        const uint64_t to = far_target(m, a, i);
         const uint64_t addr = to != 0 ? modes_linked_at(m->image, to) : 0;
 
         if (addr != 0 && has_64_bits(m, addr))

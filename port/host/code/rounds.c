@@ -268,8 +268,10 @@ void rounds_call_changed(struct code *code)
 
     for (i = 0; i < code->num_calls; i++)
         code->units[code->calls[i].caller].dirty |= code->units[code->calls[i].callee].changed;
+    for (i = 0; i < code->num_jumps; i++)
+        code->units[code->jumps[i].caller].dirty |= code->units[code->jumps[i].callee].opened;
     for (i = 0; i < code->num_units; i++)
-        code->units[i].changed = false;
+        code->units[i].changed = code->units[i].opened = false;
     code->changed = false;
 }
 

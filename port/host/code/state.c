@@ -336,7 +336,7 @@ static void begin(const struct code_cpu *cpu, struct code_state *state)
 {
     const struct bits own = {0, 0, CODE_MODE_BITS, false};
 
-    memset(state, 0, sizeof *state);
+    memset(state, 0, offsetof(struct code_state, slot)); /* of which there are none yet */
     state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
     if (cpu->banked)
         state->reg[CODE_NOW] = value_of(&own);
@@ -783,6 +783,15 @@ static struct code_value join_other(const struct code_cpu *cpu, const struct cod
     return value_of(&both);
 }
 
+/* Whether what MINE of register REG says is what THEIRS says, too, and stays so when both are joined. */
+static bool is_joined(const struct code_cpu *cpu, const struct code_value *mine, const struct code_value *theirs,
+                      unsigned reg)
+{
+    if (mine->base != BASE_UNKNOWN)
+        return state_same_value(mine, theirs);
+    return state_same_value(mine, &state_unknown) && !is_own_register(cpu, reg);
+}
+
 /* Joins the registers but for APART. */
 static bool join_registers(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other,
                            unsigned apart)
@@ -793,7 +802,7 @@ static bool join_registers(const struct code_cpu *cpu, struct code_state *state,
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
 
-        if (i == apart || (state_same_value(value, &state_unknown) && !is_own_register(cpu, i)))
+        if (i == apart || is_joined(cpu, value, &other->reg[i], i))
             continue;
         if (!join_values(state, other, value, &other->reg[i], &less) &&
             !join_near(state, other, value, &other->reg[i], &less)) {
@@ -1793,14 +1802,13 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         if (cpu->changed >> i & 1) {
             state->keeps_word |= i != cpu->ra && is_own_value(cpu, &state->reg[i]);
             state->reg[i] = state_unknown;
-            index_drop(state, i);
         }
+    index_drop_all(state, cpu->changed | (uint64_t)1 << CODE_TARGET);
     if (cpu->link)
         state->reg[cpu->ra] = called;
     else
         state->reg[CODE_STATUS] = state_same_value(&state->reg[CODE_STATUS], &downwards) ? state_unknown : upwards;
     state->reg[CODE_TARGET] = state_unknown;
-    index_drop(state, CODE_TARGET);
     state->has_called = true;
     state->compared.num = 0;
     index_drop_places(state);

@@ -40,9 +40,7 @@ struct block {
 struct trial {
     struct code *code;
     struct code_ends *ends;
-    struct block *blocks[MAX_BLOCKS];
     uint16_t by_pc[PLACES]; /* of blocks, + 1; or 0 */
-    uint16_t work[MAX_BLOCKS];
     unsigned num_blocks, num_work, steps, max_steps;
     struct block *behind[MAX_TRAPS]; /* ASKS_BACK: behind traps, which a handler may skip: followed last */
     unsigned num_behind;
@@ -60,6 +58,8 @@ struct trial {
     bool
         crossed; /* a way has come from a call over a symbol, or from behind a trap: its end proves no return, and no
                     stack of its own */
+    struct block *blocks[MAX_BLOCKS]; /* NUM_BLOCKS of them */
+    uint16_t work[MAX_BLOCKS];        /* NUM_WORK of them */
 };
 
 /* The block at PC, or where it would be noted. */
@@ -734,8 +734,9 @@ static void follow(struct trial *t, struct block *block)
 /* A trial of the code at ADDR, called or not, whose ways end in ENDS. */
 static struct trial *new_trial(struct code *code, uint64_t addr, bool called, struct code_ends *ends)
 {
-    struct trial *t = zeroed(1, sizeof *t);
+    struct trial *t = unwritten(sizeof *t);
 
+    memset(t, 0, offsetof(struct trial, blocks));
     memset(ends, 0, sizeof *ends);
     t->code = code;
     t->ends = ends;

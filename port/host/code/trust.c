@@ -285,6 +285,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     code_find_units(&code, spans, report);
     if (how->derive)
         code_find_gaps(&code, spans, how->kept);
+    code_index_units(&code);
     code.reports = zeroed(code.num_units, sizeof *code.reports);
     leave_out_foreign(&code, how);
     code.pushed = code.cpu->pushed != 0 ? why_not_told(&code) : NULL;

@@ -38,10 +38,18 @@ const struct code_cpu *code_cpu(const struct image *image)
 
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
 {
-    size_t below =
-        count_up_to(code->units, code->num_units, sizeof *code->units, offsetof(struct code_unit, start), addr);
+    const uint64_t *at = code->starts; /* becomes the last one that is not higher than ADDR */
+    size_t num = code->num_units;
 
-    return below > 0 && addr < code->units[below - 1].end ? &code->units[below - 1] : NULL;
+    while (num > 1) {
+        const size_t half = num / 2;
+
+        at = at[half] <= addr ? at + half : at;
+        num -= half;
+    }
+    if (num == 0 || *at > addr || addr >= code->units[at - code->starts].end)
+        return NULL;
+    return &code->units[at - code->starts];
 }
 
 struct code_text unit_text_at(const struct code *code, uint64_t pc)
@@ -557,6 +565,7 @@ void code_free(struct code *code)
         free(code->units[i].lost);
     }
     free(code->units);
+    free(code->starts);
     free(code->calls);
     free(code->jumps);
     free(code->edges.lists);

@@ -5,6 +5,7 @@
  * how much. Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of
  * the "Intel 64 and IA-32 Architectures Software Developer's Manual".
  */
+#include "decoded.h"
 #include "fact.h"
 
 #ifdef SFU_ZYDIS
@@ -59,6 +60,7 @@ struct decoder {
     bool whole[ZYDIS_REGISTER_MAX_VALUE + 1];     /* it is one of 64 bits, or of 32 in code of 32 */
     struct code_region *regions;                  /* of code in other modes */
     size_t num_regions;
+    struct decoded *decoded; /* or NULL */
 };
 
 /* ---- Operands -------------------------------------------------------------------------------------------------- */
@@ -1037,9 +1039,9 @@ static void direction(const struct decoder *d, struct code_fact *fact)
         code_forget(fact, CODE_STATUS);
 }
 
-static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+/* Makes FACT of the bytes at PC. */
+static void decode_bytes(struct decoder *d, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    struct decoder *d = decoder;
     const uint64_t end = end_of_mode(d, pc, text->end);
 
     memset(fact, 0, sizeof *fact);
@@ -1057,6 +1059,17 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     direction(d, fact);
 }
 
+static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+{
+    struct decoder *d = decoder;
+
+    if (d->decoded != NULL && decoded_find(d->decoded, text, pc, fact))
+        return;
+    decode_bytes(d, text, pc, fact);
+    if (d->decoded != NULL)
+        decoded_keep(d->decoded, pc, fact);
+}
+
 static void *open_mode(const struct mode *mode, struct image *image)
 {
     struct decoder *d = zeroed(1, sizeof *d);
@@ -1067,8 +1080,10 @@ static void *open_mode(const struct mode *mode, struct image *image)
         return NULL;
     }
     name_registers(d);
-    if (image != NULL)
+    if (image != NULL) {
         d->regions = modes_find(image, &d->num_regions);
+        d->decoded = decoded_new(image);
+    }
     return d;
 }
 
@@ -1086,8 +1101,10 @@ static void close_decoder(void *decoder)
 {
     struct decoder *d = decoder;
 
-    if (d != NULL)
+    if (d != NULL) {
         free(d->regions);
+        decoded_free(d->decoded);
+    }
     free(d);
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 """decoder.py: what port/host/code/riscv.c says of each instruction is what objdump prints: its length, the registers
-that it writes, where it goes, and what it loads, stores and computes. Prints a line for each test.
+that it writes, where it goes, and what it loads, stores and computes. Of x86: what has been decoded before is the same
+again (port/host/code/decoded.c). Prints a line for each test.
 
 Images are libraries and programs for RISC-V; all 65,536 halves of an instruction; and words made at random.
 """
@@ -213,8 +214,23 @@ def images(word):
     return [root + kind + "/libgcc.a" for kind in ("rv32im/ilp32", "rv32imac/ilp32", "rv32imafdc/ilp32d")]
 
 
+def again(image):
+    """Each instruction is what a decoder says that knows no image: twice, and where its last bytes are not there."""
+    text = run(OUT + "/decodes", os.path.realpath(image))[0]
+    found = re.fullmatch(r"(\d+) instructions, (\d+) others\n", text)
+    must(found and int(found.group(1)) > 1000 and found.group(2) == "0", text)
+    return found.group(1) + " instructions"
+
+
+def again_32():
+    run("gcc", "-m32", "-O2", "-nostdlib", "-shared", "-ffreestanding", "-I.", "sfu.c", "-o", WORK + "/i386.so")
+    return again(WORK + "/i386.so")
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
+    test("x86_64: decoded before", again, "/lib/x86_64-linux-gnu/libc.so.6")
+    test("i386: decoded before", again_32)
     for word in (8, 4):
         for image in images(word):
             name = "/".join(image.split("/")[-3:]) if word == 4 else os.path.basename(image)
