@@ -52,8 +52,10 @@ static bool is_above(const struct trust *t, const struct cfi_row *row, const str
     if (row == NULL || row->kind != CFI_RULES || row->cfa.control != by_sp.control)
         return false;
     cfa = code_evaluate(state, &row->cfa);
+    if (cfa.base != BASE_CFA) /* a number may be one that cannot be negated */
+        return false;
     *bytes = -cfa.k;
-    return cfa.base == BASE_CFA;
+    return true;
 }
 
 /* Behind a call of what is not known the code goes on at NEXT, with FACT, in one line. CFI has followed SP up to there,
