@@ -204,7 +204,7 @@ static void read_foreign(unsigned cpu, const char *text, size_t size)
     memset(&formats, 0, sizeof formats);
     add_formats(&formats);
     dumps_start(&d, &formats, abi, word, abi == SFU_S390X);
-    names = (struct lines_names){&formats, d.cpu, word};
+    names = (struct lines_names){&formats, d.cpu, word, false, 0};
     for (at = 0; at < size; at += length + 1) {
         const char *end = memchr(text + at, '\n', size - at);
 

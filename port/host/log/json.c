@@ -39,11 +39,15 @@ struct json {
     size_t rest_size;
     const char *copied; /* what stands before it is in REST, or was given */
     unsigned pairs, arrays;
-    bool alone; /* a single pair counts */
+    bool alone;  /* a single pair counts */
+    uint64_t sp; /* of the line, or of lines before it */
+    bool has_sp;
     /* Of the object that is open: */
     uint64_t base;
     struct value data;
     bool has_base, has_data;
+    bool vague;       /* BASE may be where the stack ends, and not where DATA lies */
+    size_t rest_mark; /* what REST had before the first of the two */
 };
 
 static size_t length(struct span s)
@@ -154,7 +158,7 @@ static void cut(struct json *j, const char *from, const char *end)
         memcpy(j->rest + j->rest_size, j->copied, (size_t)(from - j->copied));
         j->rest_size += (size_t)(from - j->copied);
     }
-    j->copied = end;
+    j->copied = end > j->copied ? end : j->copied;
 }
 
 /* ---- Bytes in a string ----------------------------------------------------------------------------------------- */
@@ -296,17 +300,51 @@ static bool give_data(const struct json *j, const struct value *data, uint64_t b
     return word || size > 0 || bytes != NULL;
 }
 
-/* {"base": "0x2000", "words": [...]}: both have come. */
-static void take_data(struct json *j)
+/* {"base": "0x2000", "words": [...]}: both have come, the last one up to END, and are taken out of the line. */
+static void take_data(struct json *j, const char *end)
 {
     if (!j->has_base || !j->has_data)
         return;
     j->has_data = false;
-    if (!give_data(j, &j->data, j->base))
+    if ((j->vague && j->has_sp && j->sp != j->base) || !give_data(j, &j->data, j->base))
         return;
     j->arrays += j->data.array || length(j->data.span) > WORD_DIGITS + 2;
     j->pairs++;
-    cut(j, j->data.span.p, j->data.span.end);
+    j->rest_size = j->rest_mark;
+    j->copied = end;
+}
+
+/* Whether the key is a register that is SP. */
+static bool is_sp(const struct json *j, struct span key)
+{
+    const struct format_name *found = lines_register(j->names, key.p, length(key));
+
+    return found != NULL && found->reg == FORMAT_SP;
+}
+
+/* A member that may be the address of memory, or the memory, whose name opens at FROM. */
+static void take_part(struct json *j, const char *from, struct span key, const struct value *v)
+{
+    static const char *const vague[] = {"base", "base_address", "start", "begin", "start_address", NULL};
+    static const char *const addresses[] = {"address", "addr", NULL};
+    static const char *const data[] = {"words", "data",  "values", "memory", "contents", "content",
+                                       "bytes", "value", "val",    "word",   NULL};
+    const bool is_vague = is_one_of(key, vague), is_base = is_vague || is_one_of(key, addresses);
+
+    if (!is_base && !is_one_of(key, data))
+        return;
+    if (!j->has_base && !j->has_data) {
+        cut(j, from, from);
+        j->rest_mark = j->rest_size;
+    }
+    if (is_base) {
+        j->has_base = !v->array && read_number(v->span, v->quoted, &j->base);
+        j->vague = is_vague;
+    } else {
+        j->has_data = true;
+        j->data = *v;
+    }
+    take_data(j, v->behind);
 }
 
 /* "0x2000": "0x80001234", or bytes as one number. */
@@ -360,20 +398,10 @@ static bool take_stack(struct json *j, struct span key, const struct value *v)
 /* A member whose name opens at FROM. */
 static void take_member(struct json *j, const char *from, struct span key, const struct value *v)
 {
-    static const char *const bases[] = {"base",  "base_address", "address",       "addr",
-                                        "start", "begin",        "start_address", NULL};
-    static const char *const data[] = {"words", "data",  "values", "memory", "contents", "content",
-                                       "bytes", "value", "val",    "word",   NULL};
-
-    if (take_pair(j, from, key, v) || take_stack(j, key, v))
-        return;
-    if (is_one_of(key, bases))
-        j->has_base = !v->array && read_number(v->span, v->quoted, &j->base);
-    if (is_one_of(key, data)) {
-        j->has_data = true;
-        j->data = *v;
-    }
-    take_data(j);
+    if (is_sp(j, key))
+        j->has_sp = !v->array && read_number(v->span, v->quoted, &j->sp);
+    if (!take_pair(j, from, key, v) && !take_stack(j, key, v))
+        take_part(j, from, key, v);
 }
 
 /* Goes through the line. */
@@ -407,16 +435,27 @@ static bool is_alone(const char *p, size_t size)
     return size <= LONGEST && memchr(p, '"', size) == NULL;
 }
 
+static void begin_again(struct json *j, const char *text)
+{
+    j->rest_size = 0;
+    j->copied = text;
+    j->pairs = j->arrays = 0;
+    j->alone = j->has_base = j->has_data = false;
+}
+
 bool json_split(const char *text, size_t size, const struct lines_names *names,
                 void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
     const char *const end = text + size;
-    struct json j = {.names = names, .take = take, .ctx = ctx, .copied = text};
+    struct json j = {.names = names, .take = take, .ctx = ctx, .sp = names->sp, .has_sp = names->has_sp};
     bool has_memory;
 
     if (memchr(text, '"', size) == NULL)
         return false;
     j.rest = zeroed(size + 1, 1);
+    begin_again(&j, text);
+    take_members(&j, text, end); /* for SP */
+    begin_again(&j, text);
     take_members(&j, text, end);
     cut(&j, end, end);
     has_memory = j.arrays > 0 || j.pairs > 1 || (j.pairs == 1 && j.alone && is_alone(j.rest, j.rest_size));
@@ -424,7 +463,7 @@ bool json_split(const char *text, size_t size, const struct lines_names *names,
         lines_split(j.rest, j.rest_size, names, take, ctx);
     free(j.rest);
     j.rest = NULL;
-    j.has_base = j.has_data = false;
+    begin_again(&j, text);
     if (has_memory)
         take_members(&j, text, end);
     return has_memory;

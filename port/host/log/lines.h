@@ -28,6 +28,8 @@ struct lines_names {
     const struct formats *formats;
     uint32_t cpu;
     unsigned word; /* bytes of the program's addresses */
+    bool has_sp;   /* a line before this one has SP */
+    uint64_t sp;
 };
 
 /* The register that the SIZE characters at TEXT name, in small letters or capitals; or NULL. */

@@ -580,9 +580,12 @@ def in_members(s, kind):
         "decimal-bytes": {"start": s.sp, "bytes": list(s.memory)},
         "hex": {"address": "0x%x" % s.sp, "data": s.memory.hex()},
         "base64": {"addr": "0x%x" % s.sp, "data": coded},
+        "from-sp": {"base": "0x%x" % (s.sp - 8), "size": 4096, "data": s.memory.hex()},
         "objects": [{"addr": "0x%x" % addr, "value": "0x%x" % word} for addr, word in words],
     }
-    if kind in memory:
+    if kind == "stack-objects":
+        crash = {**values, "stack": memory["objects"]}
+    elif kind in memory:
         crash = {"memory": memory[kind], "registers": values, "reason": "fault"}
         crash = dict(reversed(crash.items())) if lines else crash
     else:

@@ -1148,6 +1148,13 @@ static void note_line(struct filter *f, size_t size)
         f->unsaid.code += is_inside(f, code_address(f, list[i].addr));
 }
 
+static struct lines_names names_of(const struct filter *f)
+{
+    const struct dumps *d = &f->now.dumps;
+
+    return (struct lines_names){f->options->formats, d->cpu, d->word, d->dump.has_sp, d->dump.sp};
+}
+
 /* Takes off what a logger has put in front of the line; returns the size of the rest. */
 static size_t without_front(struct filter *f, size_t size, const struct lines_names *names)
 {
@@ -1162,7 +1169,7 @@ static void take_foreign(struct filter *f, size_t size)
 {
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
     struct named_address named[DUMPS_NAMED];
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
+    const struct lines_names names = names_of(f);
     const char *text = f->line;
     struct log_dump dump;
     bool listed, found = false, symbols = false;
@@ -1264,7 +1271,7 @@ static void take_held(struct filter *f)
 static void take_line(void *ctx, const char *line, size_t size)
 {
     struct filter *f = ctx;
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
+    const struct lines_names names = names_of(f);
     char clean[MAX_LINE];
     struct log_line own;
     bool space;
@@ -1295,7 +1302,7 @@ static void take_line(void *ctx, const char *line, size_t size)
  * that lost its line feeds. */
 static void take_text(struct filter *f, bool cr)
 {
-    const struct lines_names names = {f->options->formats, f->now.dumps.cpu, f->now.dumps.word};
+    const struct lines_names names = names_of(f);
     size_t from = 0, size, end = f->text_size;
 
     f->out.eol = cr ? "\r\n" : "\n";
