@@ -359,8 +359,8 @@ void command_read(struct command *command, char **list, size_t num)
     }
     first = skip_launchers(&command->words);
     program = command->words.list[first];
-    command->unknown = !is_linker(program) && !is_compiler(program) && !is_other_tool(program) &&
-                       !says_linker(&command->words);
+    command->unknown =
+        !is_linker(program) && !is_compiler(program) && !is_other_tool(program) && !says_linker(&command->words);
     command->driver = command->unknown || is_compiler(program) || is_other_tool(program);
     for (i = first + 1; i < command->words.num; i++)
         see(command, command->words.list[i], 0);
