@@ -818,7 +818,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
 {
     const struct code_cpu *cpu = r->code->cpu;
     const struct code_value *sp = &state->reg[cpu->sp];
-    bool outlined = code_is_outlined(r->code, r->unit);
+    const bool outlined = code_is_outlined(r->code, r->unit);
+    const bool moved = cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry;
     struct code_state entry;
 
     r->unit->returns = true;
@@ -826,11 +827,10 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     stack_end(r->code, state, code_is_left(cpu, state, fact));
     if (!state->detours)
         note_popped(r, state, fact);
-    if (fact->odd || has_popped(cpu, state, fact) ||
-        (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) || (outlined && sp->base == BASE_UNKNOWN))
+    if (fact->odd || has_popped(cpu, state, fact) || moved || (outlined && sp->base == BASE_UNKNOWN))
         r->odd = true;
     if (!state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
-        (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN))
+        (outlined || moved || state->reg[cpu->fp].base != BASE_UNKNOWN))
         note_framed(r->unit, &state->reg[cpu->fp]);
     else
         note_kept(r->unit);

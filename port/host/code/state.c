@@ -1737,14 +1737,14 @@ bool state_pops_arguments(const struct code_unit *unit)
     return unit->odd && unit->popped > 1 && unit->popped != POPPED_MIXED;
 }
 
-/* What FP is behind a call of CALLEE, which returns with another one, if SP is at BEFORE. */
+/* What FP is behind a call of CALLEE, which returns with another one on some way or on all, if SP is at BEFORE. */
 static struct code_value fp_behind(const struct code_cpu *cpu, const struct code_value *before,
                                    const struct code_unit *callee)
 {
     struct code_value fp = *before;
 
     if (!callee->frames || before->base <= BASE_NEAR)
-        return state_unknown;
+        return callee->keeps_fp ? state_unknown : gone;
     code_move(&fp, callee->framed - (cpu->link ? cpu->sp_at_entry : 0));
     return fp;
 }

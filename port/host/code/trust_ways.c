@@ -211,22 +211,36 @@ uint64_t trust_believe(void *ctx, uint64_t pc, struct code_state *state)
 }
 
 const char trust_of_itself[] = "the CFI is not what the code makes of the CFI in front of it";
+static const char of_left_ra[] =
+    "the CFI has the return address below SP, and no way is seen in which the code comes there";
+
+/* Whether ROW has the return address in a slot below where it has SP. tables.c takes its register there, as behind an
+ * epilogue that has loaded it. */
+static bool has_left_ra(const struct code_cpu *cpu, const struct cfi_row *row)
+{
+    return cpu->link && row->ra.control == RULE_DEREFERENCE &&
+           row->cfa.control == rule_of_register(cpu->sp, 0, false).control && row->ra.offset < -row->cfa.offset;
+}
 
 /* Where the code contradicts its CFI, that is wrong at one end or at the other: at its beginning, unless what it says
- * there is borne out by what the code returns to. */
+ * there is borne out by what the code returns to. Where no way is seen that has loaded RA, nothing says that it is in
+ * its register. */
 void trust_close_apart(void *ctx, bool is_data)
 {
     struct trust *t = ctx;
-    const bool all = t->contradicts && code_bears_out(t->all, t->begin, t->believed) != CODE_BEARS_OUT;
+    const struct cfi_row *first = t->believed;
+    const bool all = t->contradicts && code_bears_out(t->all, t->begin, first) != CODE_BEARS_OUT,
+               left = has_left_ra(t->cpu, first);
     size_t i;
 
     t->believed = NULL;
     for (i = 0; i < t->followed.num && !is_data; i++) {
         struct cfi_row *row = &t->followed.list[i];
+        const bool of_first = left && row->start >= first->start && row->start < first->end;
 
-        if (row->kind != CFI_LOST && !all)
+        if (row->kind != CFI_LOST && !all && !of_first)
             continue;
-        row->why = row->kind == CFI_LOST ? row->why : trust_of_itself;
+        row->why = row->kind == CFI_LOST ? row->why : of_first ? of_left_ra : trust_of_itself;
         row->kind = CFI_LOST;
         rows_collect(&t->refuted, row);
     }

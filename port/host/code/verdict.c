@@ -201,8 +201,10 @@ static enum verdict judge_ra(const struct code_cpu *cpu, const struct view *v, c
     fixed->signed_ra = row->signed_ra;
     if (confirmed)
         return CONFIRMED;
+    if (cpu->link)
+        return is_other(&ra) || is_left(cpu, v->state, &row->ra, cpu->ra) ? REFUTED : SILENT;
     /* x86: a call with SP at the CFA has put its own return address there. */
-    return is_other(&ra) || (!cpu->link && is_other(&held)) ? REFUTED : SILENT;
+    return is_other(&ra) || is_other(&held) ? REFUTED : SILENT;
 }
 
 static enum verdict judge_fp(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,

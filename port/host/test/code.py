@@ -1809,6 +1809,39 @@ def goes_back(cpu):
             must(rows == by_cfi and "interrupt" not in said, "%s: %s: %s" % (text, rows, said))
 
 
+# A function, and a helper that does a part of its prologue or epilogue and so moves its SP. The CFI does not follow: it
+# has RA below SP, or counts from FP, which is the caller's again. At `at` it is wrong.
+MOVED = {
+    "x86_64": [("push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa 6, 16\n"
+                "call helper\nat: ret", "pop %rcx\npop %rbp\njmp *%rcx")],
+    "i386": [("push %ebp\n.cfi_def_cfa_offset 8\n.cfi_offset 5, -8\nmov %esp, %ebp\n.cfi_def_cfa 5, 8\n"
+              "call helper\nat: ret", "pop %ecx\npop %ebp\njmp *%ecx")],
+    "aarch64": [("paciasp\n.cfi_negate_ra_state\nstp x29, x30, [sp, #-32]!\nmov x29, sp\n.cfi_def_cfa 29, 32\n"
+                 ".cfi_offset 29, -32\n.cfi_offset 30, -24\nbl OUTLINED_FUNCTION_EPILOG\nat: autiasp\nret",
+                 "mov x16, x30\nldp x29, x30, [sp], #32\nret x16"),
+                ("stp x29, x30, [sp, #-32]!\nbl helper\n.cfi_offset 30, -24\n.cfi_offset 29, -32\nat: nop\n"
+                 "b OUTLINED_FUNCTION_EPILOG", "stp d9, d8, [sp, #-16]!\nret")],
+    "riscv64": [("addi sp, sp, -32\nsd ra, 24(sp)\nsd s0, 16(sp)\naddi s0, sp, 32\n.cfi_def_cfa 8, 0\n"
+                 ".cfi_offset 1, -8\n.cfi_offset 8, -16\njal helper\nat: ret",
+                 "mv a5, ra\nld ra, 24(sp)\nld s0, 16(sp)\naddi sp, sp, 32\njr a5"),
+                ("addi sp, sp, -32\nsd ra, 24(sp)\njal helper\n.cfi_offset 1, -8\nat: nop\nld ra, 40(sp)\n"
+                 "addi sp, sp, 48\nret", "addi sp, sp, -16\nsd s1, 0(sp)\nret")],
+}
+
+
+def moved_by_callee(cpu, text, helper):
+    """A callee moves SP and may have loaded FP and RA: what the CFI says behind its call is not believed."""
+    image = build(cpu, "%s/moved-%s" % (WORK, cpu), [".text", ".globl _start", "_start: " + callers(cpu, ["f"])] + [
+        "\n".join([".balign 16", ".type %s, %%function" % name, name + ": .cfi_startproc", code, ".cfi_endproc",
+                   ".size %s, . - %s" % (name, name)]) for name, code in (
+                       ("f", text), ("helper", helper), ("OUTLINED_FUNCTION_EPILOG", helper))])
+    file = image + ".tables"
+    said = gen("-v", "--address=0", "-o", file, image)[1]
+    at = addresses_of(image)["at"]
+    rows = run(OUT + "/rows", file, hex(at), hex(at + 1))[0].split()[2:]
+    must(not rows, "%s: %s" % (" ".join(rows), said))
+
+
 # i386: `pusha; handler(); popa; leave; iret` as statements in C, where the compiler has left the arguments of the call
 # on the stack, so that `popa` takes a wrong FP: nothing tells where `iret` finds what the CPU has pushed.
 TAKES_WRONG = "sub $12, %esp\n.cfi_adjust_cfa_offset 12\npusha" + "\npush $0\n.cfi_adjust_cfa_offset 4" * 4 + """
@@ -3277,6 +3310,9 @@ def test_trust():
         test("%s an entry with CFI that jumps to a function" % cpu, vectored, cpu)
     for cpu in GOES_BACK:
         test("%s functions that return as from an interrupt" % cpu, goes_back, cpu)
+    for cpu, shapes in MOVED.items():
+        for i, shape in enumerate(shapes):
+            test("%s a callee moves SP, and the CFI does not follow: %u" % (cpu, i), moved_by_callee, cpu, *shape)
     test("i386 a function in C that returns from an interrupt, with what it pushed still there", takes_wrong, "i386")
     for cpu in ("x86_64", "i386"):
         test("%s a function in C whose address a gate has" % cpu, named_by_gate, cpu)
