@@ -20,8 +20,7 @@ struct known {
 
 struct decoded {
     struct image *image;
-    uint32_t **places; /* by the number of a section of code and the offset in it: where the fact is, + 1; or 0 */
-    size_t section;    /* the number of the one that was asked for last */
+    uint32_t **places; /* by the number of a section and the offset in it: where the fact is, + 1; or 0 */
     uint64_t *words;   /* facts, one behind the other */
     size_t num_words;
     struct known *by_hash; /* at most half of SIZE, a power of two, are taken */
@@ -39,7 +38,7 @@ struct decoded *decoded_new(struct image *image)
             return NULL;
     d = zeroed(1, sizeof *d);
     d->image = image;
-    d->places = zeroed(image->num_code, sizeof *d->places);
+    d->places = zeroed(image->num_sections, sizeof *d->places);
     return d;
 }
 
@@ -49,7 +48,7 @@ void decoded_free(struct decoded *d)
 
     if (d == NULL)
         return;
-    for (i = 0; i < d->image->num_code; i++)
+    for (i = 0; i < d->image->num_sections; i++)
         free(d->places[i]);
     free(d->places);
     free(d->words);
@@ -57,27 +56,18 @@ void decoded_free(struct decoded *d)
     free(d);
 }
 
-static bool is_in(const struct section *section, uint64_t pc)
-{
-    return pc >= section->addr && pc - section->addr < section->size;
-}
-
 /* Where it is noted where the fact of PC is; or NULL, if PC is in no section of code. */
 static uint32_t *place_of(struct decoded *d, uint64_t pc)
 {
-    struct section *const *code = d->image->code;
-    const size_t num = d->image->num_code;
-    size_t i = d->section;
+    const struct section *code = image_code(d->image, pc);
+    uint32_t **places;
 
-    if (i >= num || !is_in(code[i], pc))
-        for (i = 0; i < num && !is_in(code[i], pc); i++)
-            continue;
-    if (i == num)
+    if (code == NULL)
         return NULL;
-    d->section = i;
-    if (d->places[i] == NULL)
-        d->places[i] = zeroed((size_t)code[i]->size, sizeof **d->places);
-    return &d->places[i][pc - code[i]->addr];
+    places = &d->places[code - d->image->sections];
+    if (*places == NULL)
+        *places = zeroed((size_t)code->size, sizeof **places);
+    return &(*places)[pc - code->addr];
 }
 
 /* How many words a fact with NUM ops is kept in. */
