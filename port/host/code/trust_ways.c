@@ -219,7 +219,8 @@ static const char of_left_ra[] =
 static bool has_left_ra(const struct code_cpu *cpu, const struct cfi_row *row)
 {
     return cpu->link && row->ra.control == RULE_DEREFERENCE &&
-           row->cfa.control == rule_of_register(cpu->sp, 0, false).control && row->ra.offset < -row->cfa.offset;
+           row->cfa.control == rule_of_register(cpu->sp, 0, false).control &&
+           (int64_t)row->ra.offset + row->cfa.offset < 0;
 }
 
 /* Where the code contradicts its CFI, that is wrong at one end or at the other: at its beginning, unless what it says
