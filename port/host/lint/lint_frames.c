@@ -7,6 +7,7 @@
  */
 #include "lint.h"
 #include "code/code.h"
+#include "code/find_units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,7 @@ static void make_units(struct graph *g)
         unit->function = lint->functions[i].name[0] != '\0' && strstr(lint->functions[i].name, ".cold") == NULL;
         unit->dirty = true;
     }
+    code_index_units(&g->code);
 }
 
 /* What comes into a unit from others changes at most so often; what is unknown then stays so. */
