@@ -643,8 +643,16 @@ static bool read_next(struct trial *t, const struct code_text *text, uint64_t pc
     return false;
 }
 
+/* Whether a function's symbol says that ADDR is in it. */
+static bool is_in_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->function && addr - symbol->addr < symbol->size;
+}
+
 /* STATE comes to a trap in front of NEXT. A kernel's handler may skip that, but not where nothing is meant to follow on
- * it: at the end of a function, and in front of padding. */
+ * it: at the end of a function, and in front of padding, if no symbol says that the function goes on behind a `nop`. */
 static void pass_trap(struct trial *t, uint64_t next, const struct code_state *state)
 {
     struct code_fact fact;
@@ -652,7 +660,8 @@ static void pass_trap(struct trial *t, uint64_t next, const struct code_state *s
 
     memset(&fact, 0, sizeof fact);
     if (ends_at(t->code, next) ||
-        (unit_fact_at(t->code, next, &fact) && image_is_padding(t->code->image, next, next + fact.size)))
+        (unit_fact_at(t->code, next, &fact) && image_is_padding(t->code->image, next, next + fact.size) &&
+         !is_in_function(t->code, next + fact.size)))
         return;
     if (t->num_behind == MAX_TRAPS) {
         t->ends->left_open = true;
