@@ -15,7 +15,7 @@
 /* ---- Names ----------------------------------------------------------------------------------------------------- */
 
 /* Functions of which a standard, or the manual of the library that has them, says that they do not return to their
- * caller. Whoever defines one of these names otherwise has misled the compiler, too. */
+ * caller. Where an image has one of these names itself, its code counts first. */
 static const char *const endless[] = {
     /* C, POSIX and the BSDs: C11 7.22.4, 7.13.2, 7.26.5.5; err(3) */
     "abort",

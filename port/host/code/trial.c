@@ -841,10 +841,12 @@ static struct code_callee follow_callee(struct code *code, uint64_t addr, unsign
     return (struct code_callee){addr, !may, ends.returns};
 }
 
-/* The same of IMPORT. */
+/* The same of IMPORT: by its code, if the image has one, before its name. */
 static bool never_returns(struct code *code, const struct code_import *import, unsigned depth)
 {
-    return import->never || ask_callee(code, import->target, depth + 1).never;
+    const struct code_callee callee = ask_callee(code, import->target, depth + 1);
+
+    return callee.never || (import->never && !callee.returns);
 }
 
 /* The same of what FACT, in front of which STATE holds, goes to by a word of the GOT. */

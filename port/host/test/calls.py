@@ -2805,18 +2805,18 @@ NO_PLT = {"x86_64": "call *NAME@GOTPCREL(%rip)",
           "i386": "call leaf\nadd $_GLOBAL_OFFSET_TABLE_, %ebx\ncall *NAME@GOT(%ebx)"}
 
 
-def import_rows(cpu, call, linker, stop):
+def import_rows(cpu, call, linker, own, body):
     """The rows at CALL and behind it, in a shared library without CFI and without other symbols than those of its
-    functions. STOP: the body of its function `stop`."""
+    functions. OWN is one of those, with BODY."""
     kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
     frame, _, row, nop, back, _, _ = IMPORTS[kind]
     image = WORK + "/import-" + cpu
     assembler, default = CPUS[cpu]
     label = {"arm": "$a.behind", "thumb": "$t.behind"}.get(cpu, "behind") # code needs such symbols, and -s takes others
     write(image + ".s", (BEFORE.get(cpu, "") + ".text\n.globl f\n.type f, %%function\nf: %s\n%s\n%s: %s\n%s\n"
-                         "leaf: %s\n.globl stop\n.type stop, %%function\nstop: %s\n" % (
+                         "leaf: %s\n.globl %s\n.type %s, %%function\n%s: %s\n" % (
                              frame, call, label, nop, back, "mov (%esp), %ebx\nret" if cpu == "i386" else nop,
-                             stop)).encode())
+                             own, own, own, body)).encode())
     run(*assembler, image + ".s", "-o", image + ".o")
     run(*(linker or default), "-shared", image + ".o", "-o", image)
     behind = symbols(image)[label] & ~(1 if cpu == "thumb" else 0)
@@ -2825,11 +2825,12 @@ def import_rows(cpu, call, linker, stop):
     return found[behind - 2], found[behind], row.replace("FP", "r11" if cpu == "arm" else "r7")
 
 
-def imports(cpu, name, returns, linker=None, call=None, stop=None):
-    """Behind a call of NAME that never returns nothing is known: another function may begin there."""
+def imports(cpu, name, returns, linker=None, call=None, body=None):
+    """Behind a call of NAME that never returns nothing is known: another function may begin there. BODY: that of NAME,
+    which is the image's own."""
     kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
     at, behind, row = import_rows(cpu, (call or IMPORTS[kind][1]).replace("NAME", name), linker,
-                                  stop or IMPORTS[kind][4])
+                                  name if body else "own", body or IMPORTS[kind][4])
     must(at == row, "at the call: %s instead of %s" % (at, row))
     must(behind == (row if returns else "none"), "behind the call: %s" % behind)
 
@@ -3010,10 +3011,11 @@ def main():
         for name, returns in (("abort", False), ("puts", True)) if cpu in NO_PLT else ():
             test("%s: code alone: a call of %s without a PLT" % (cpu, name), imports, cpu, name, returns, None,
                  NO_PLT[cpu])
-        for body, returns in ((loop, False), ("%s\n%s" % (trap, loop), False),
-                              ("%s\n%s" % (trap, RETURN.get(cpu, "ret")), True)):
-            test("%s: code alone: a call by the PLT of: %s" % (cpu, body.replace("\n", "; ")), imports, cpu, "stop",
-                 returns, None, None, body)
+        ret = RETURN.get(cpu, "ret")
+        for name, body, returns in (("stop", loop, False), ("stop", "%s\n%s" % (trap, loop), False),
+                                    ("stop", "%s\n%s" % (trap, ret), True), ("err", ret, True)):
+            test("%s: code alone: a call by the PLT of %s: %s" % (cpu, name, body.replace("\n", "; ")), imports, cpu,
+                 name, returns, None, None, body)
     for how in SHIFTED:
         test("arm: %s; a store at sp + %s" % how[:2], shifted, *how)
     for cpu in CPUS:
