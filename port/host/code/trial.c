@@ -643,25 +643,39 @@ static bool read_next(struct trial *t, const struct code_text *text, uint64_t pc
     return false;
 }
 
-/* Whether a function's symbol says that ADDR is in it. */
-static bool is_in_function(const struct code *code, uint64_t addr)
+/* Whether the symbol of what T follows says that this goes on at ADDR, behind padding: by its size; a label without one
+ * by there being no other at ADDR. */
+static bool goes_on_at(const struct trial *t, uint64_t addr)
 {
-    const struct symbol *symbol = image_symbol(code->image, addr);
+    const struct symbol *symbol = image_symbol(t->code->image, t->start);
 
-    return symbol != NULL && symbol->function && addr - symbol->addr < symbol->size;
+    if (symbol == NULL || symbol->addr != t->start || addr < t->start)
+        return false;
+    return symbol->size > 0 ? addr - t->start < symbol->size
+                            : !ends_at(t->code, addr) && !begins_symbol(t->code, addr);
+}
+
+/* Where padding ends that begins at ADDR. More than MOST instructions of it lead nowhere. */
+static uint64_t behind_padding(const struct code *code, uint64_t addr)
+{
+    enum { MOST = 16 };
+    struct code_fact fact;
+    unsigned i;
+
+    for (i = 0;
+         i < MOST && unit_fact_at(code, addr, &fact) && image_is_padding(code->image, addr, addr + fact.size); i++)
+        addr += fact.size;
+    return addr;
 }
 
 /* STATE comes to a trap in front of NEXT. A kernel's handler may skip that, but not where nothing is meant to follow on
- * it: at the end of a function, and in front of padding, if no symbol says that the function goes on behind a `nop`. */
+ * it: at the end of a function, and in front of padding, unless a symbol tells. */
 static void pass_trap(struct trial *t, uint64_t next, const struct code_state *state)
 {
-    struct code_fact fact;
+    const uint64_t behind = behind_padding(t->code, next);
     struct block *block;
 
-    memset(&fact, 0, sizeof fact);
-    if (ends_at(t->code, next) ||
-        (unit_fact_at(t->code, next, &fact) && image_is_padding(t->code->image, next, next + fact.size) &&
-         !is_in_function(t->code, next + fact.size)))
+    if (ends_at(t->code, next) || (behind != next && !goes_on_at(t, behind)))
         return;
     if (t->num_behind == MAX_TRAPS) {
         t->ends->left_open = true;

@@ -2999,7 +2999,7 @@ def main():
             test("%s: code alone: what starts where a library's .text does: %s" % (cpu, " ".join(options)), started_by,
                  cpu, options, is_library)
     for cpu in CPUS:
-        *_, trap, loop = IMPORTS["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
+        *_, nop, _, trap, loop = IMPORTS["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         for name in ENDLESS:
             test("%s: code alone: a call of %s" % (cpu, name), imports, cpu, name, False)
         for name in RETURNING:
@@ -3013,7 +3013,8 @@ def main():
                  NO_PLT[cpu])
         ret = RETURN.get(cpu, "ret")
         for name, body, returns in (("stop", loop, False), ("stop", "%s\n%s" % (trap, loop), False),
-                                    ("stop", "%s\n%s" % (trap, ret), True), ("err", ret, True)):
+                                    ("stop", "%s\n%s" % (trap, ret), True),
+                                    ("stop", "%s\n%s\n%s" % (trap, nop, ret), True), ("err", ret, True)):
             test("%s: code alone: a call by the PLT of %s: %s" % (cpu, name, body.replace("\n", "; ")), imports, cpu,
                  name, returns, None, None, body)
     for how in SHIFTED:
