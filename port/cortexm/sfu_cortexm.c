@@ -679,10 +679,27 @@ static int unstack_deeper(const struct sfu_cortexm *c, struct sfu_cortexm_fault 
     return code;
 }
 
+/* The walk goes on behind EXC_RETURN, which FRAME has: what lies further up on the main stack is no handler's, if that
+ * was the outermost one. */
+static void note_thread(struct sfu_cortexm *c, uint32_t exc_return, const struct sfu_frame *frame)
+{
+    c->thread_depth = frame->depth;
+    c->thread_sp = (exc_return & EXC_THREAD) == 0          ? 0
+                   : (exc_return & EXC_PROCESS_STACK) != 0 ? 1
+                                                           : (uint32_t)frame->regs.sp;
+}
+
+/* Whether a walk that is at FRAME has left the outermost handler. A walk of before may have left it there, which began
+ * elsewhere: so that is sure only if there is no exception frame. */
+static bool has_left_handlers(const struct sfu_cortexm *c, const struct sfu_frame *frame)
+{
+    return c->thread_sp != 0 && frame->depth > c->thread_depth && frame->regs.sp >= c->thread_sp;
+}
+
 /* What to make of EXC_RETURN at FRAME. Only a handler returns by it. In thread mode a context switch has left it in LR
  * for the first function of a task: SFU_END. Handlers have their frames on the main stack, above MSP, if this runs in
  * one, and a task has its own above PSP: where a main stack below that of a task may have been overwritten from there,
- * SFU_E_PROGRESS. Not inlined, because what it needs would be on the stack while the walk goes on. */
+ * SFU_E_PROGRESS. SFU_E_STACK: the same on the main stack, if there is no exception frame. Not inlined, because what it needs would be on the stack while the walk goes on. */
 static __attribute__((__noinline__)) int leaves_handler(const struct sfu_cortexm *c, uint32_t exc_return,
                                                         const struct sfu_frame *frame)
 {
@@ -695,15 +712,26 @@ static __attribute__((__noinline__)) int leaves_handler(const struct sfu_cortexm
     if (c->in_task || running() == 0)
         return SFU_END;
     if ((exc_return & EXC_PROCESS_STACK) == 0)
-        return SFU_OK;
+        return has_left_handlers(c, frame) ? SFU_E_STACK : SFU_OK;
     if (psp > msp)
         return sp > psp ? SFU_E_PROGRESS : SFU_OK;
     return sp < msp ? SFU_END : SFU_OK;
 }
 
+/* Guesses that EXC_RETURN leads to what looks like its exception frame at FRAME; if nothing does, SFU_END. */
+static __attribute__((__noinline__)) int guess_left(const struct sfu_cortexm *c, uint32_t exc_return,
+                                                    const struct sfu_frame *frame,
+                                                    struct sfu_interrupted *interrupted)
+{
+    if (!guess_frame(c, exc_return, (uint32_t)frame->regs.sp, (uint32_t)frame->regs.fp, interrupted))
+        return SFU_END;
+    interrupted->guess = SFU_GUESS_HOOK;
+    return SFU_OK;
+}
+
 int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
-    const struct sfu_cortexm *c = ctx;
+    struct sfu_cortexm *c = ctx;
     const uint32_t pc = (uint32_t)frame->regs.pc;
     struct sfu_cortexm_fault fault;
 
@@ -716,8 +744,11 @@ int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct 
     if (!is_own_stack(pc))
         return SFU_E_TRAP;
     code = leaves_handler(c, pc, frame);
+    if (code == SFU_E_STACK)
+        return guess_left(c, pc, frame, interrupted);
     if (code != SFU_OK)
         return code;
+    note_thread(c, pc, frame);
     read_fault(&fault, pc, frame_of(pc, (uint32_t)frame->regs.sp));
     if (c->lost && frame->depth == 0)
         return guess_interrupted(c, pc, fault.sp, (uint32_t)frame->regs.fp, interrupted);
@@ -806,6 +837,7 @@ static int read_entry(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entr
 
     cortexm->entry = entry;
     cortexm->frame = frame_of(entry->exc_return, entry->msp);
+    cortexm->thread_depth = cortexm->thread_sp = 0;
     read_fault(fault, entry->exc_return, cortexm->frame);
     cortexm->lost = is_lost(fault);
     set_exception_itself(top, entry);
@@ -819,6 +851,7 @@ static int read_entry(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entr
     if (code == SFU_OK) {
         cortexm->frame = (uint32_t)interrupted.saved;
         copy_registers(top, &interrupted.regs);
+        cortexm->thread_sp = (entry->exc_return & EXC_THREAD) != 0 ? (uint32_t)top->sp : 0;
     }
     return code;
 }

@@ -73,6 +73,9 @@ struct sfu_cortexm {
     uint32_t frame; /* address of its exception frame */
     bool lost;      /* the CPU has not pushed that, or not all of it, or may not have */
     bool in_task;   /* a walk is one of a task that waits, whatever handler runs */
+    /* Where the last walk, or the one that begins, has left the outermost handler: its depth, and the least SP behind
+     * it; 0: nowhere. */
+    uint32_t thread_depth, thread_sp;
 };
 
 /* What the CPU says of a fault. Registers that a CPU lacks are 0. */

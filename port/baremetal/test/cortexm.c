@@ -336,6 +336,13 @@ void old_task(void)
     BARRIER();
 }
 
+/* Calls old_task on the main stack, as if a context switch had jumped there. */
+void begin_on_main(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl begin_on_main\n\t.type begin_on_main, "
+        "%function\n\t.thumb_func\nbegin_on_main:\n\t.cfi_startproc\n\t.cfi_undefined lr\n\t"
+        "movs r0, #6\n\tmvns r0, r0\n\tmov lr, r0\n\tldr r1, =old_task\n\tbx r1\n\t.cfi_endproc\n\t"
+        ".size begin_on_main, . - begin_on_main\n\t.ltorg");
+
 static void run_task(void (*function)(void))
 {
     in_task = function;
@@ -973,6 +980,12 @@ static bool is_where(const char *line, const char *where)
     return *where == '\0' && *line == ' ';
 }
 
+/* Where a task's stack begins, which may lie above the main stack. */
+static uint32_t task_top(bool above)
+{
+    return (uint32_t)(uintptr_t)(above ? main_stack_top : memory.stack) + TASK_SIZE;
+}
+
 NOINLINE void choose(const char *line);
 void choose(const char *line)
 {
@@ -1014,6 +1027,10 @@ void choose(const char *line)
     else if (is_where(line, "waits") || is_where(line, "waits-r9")) {
         on_pend = print_waiting;
         run_task(is_where(line, "waits") ? waits_r5 : waits_r9);
+    } else if (is_where(line, "waits-left") || is_where(line, "waits-left-above")) {
+        on_pend = print_waiting;
+        in_task = waits_r5;
+        enter_task(old_task, LEFT_IN_LR, task_top(is_where(line, "waits-left-above")));
     } else if (is_where(line, "switched")) {
         run_task(call_scheduler);
     } else if (is_where(line, "returns")) {
@@ -1021,8 +1038,10 @@ void choose(const char *line)
         enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
     } else if (is_where(line, "left") || is_where(line, "left-irq") || is_where(line, "left-above")) {
         in_task = is_where(line, "left-irq") ? pend_systick : fail;
-        enter_task(old_task, LEFT_IN_LR,
-                   (uint32_t)(uintptr_t)(is_where(line, "left-above") ? main_stack_top : memory.stack) + TASK_SIZE);
+        enter_task(old_task, LEFT_IN_LR, task_top(is_where(line, "left-above")));
+    } else if (is_where(line, "left-main") || is_where(line, "left-main-irq")) {
+        in_task = is_where(line, "left-main") ? fail : pend_systick;
+        begin_on_main();
     }
 #if MAINLINE
     else if (is_where(line, "wrong-return"))

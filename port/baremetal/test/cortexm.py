@@ -49,6 +49,8 @@ WHERE = {
     "returns": (THREAD.format("process"), ["outer", "old_task", "sfu_cortexm_task_end@sfu_cortexm_task_end"]),
     "left": (THREAD.format("process"), ["outer", "old_task", "exc"]),
     "left-irq": (HANDLER, SYSTICK + ["pend_systick~!", "outer", "old_task", "exc"]),
+    "left-main": (THREAD.format("main"), ["outer", "old_task", "exc"]),
+    "left-main-irq": (HANDLER, SYSTICK + ["pend_systick~", "outer", "old_task", "exc"]),
     "irq": (HANDLER, SYSTICK + ["pend_systick~!"] + TASK),
     "irq-main": (HANDLER, SYSTICK + ["pend_systick~"] + MAIN),
     "leaf": (HANDLER, SYSTICK + ["pend_leaf~!"] + TASK),
@@ -374,6 +376,13 @@ def check_waits(board, image, where, system):
         re.fullmatch(r"SP 0x\w{8} does not lead to what a task has saved", line) for line in lines), str(lines))
 
 
+def check_waits_left(board, image, where):
+    """A task that waits, whose first function has EXC_RETURN in LR, on a stack below or above the main stack."""
+    lines, status = boot(board, image.path, f"{where} cm3")
+    check_trace(image, ["waits_r5", "outer", "old_task", "exc"], lines)
+    must(len(lines) == 2 and status == 1, lines)
+
+
 def check_switched(board, image):
     """A task that has called Zephyr's scheduler, with CONFIG_USE_SWITCH."""
     lines, status = boot(board, image.path, "switched x")
@@ -430,6 +439,8 @@ def tests(prefix, directory):
     if board in FPU:
         cases["late-lazy"] = lambda: check_lazy(board, image)
 
+    for where in ("waits-left", *(["waits-left-above"] if mainline and not image.silent else [])):
+        cases[where] = lambda where=where: check_waits_left(board, image, where)
     cases["switched"] = lambda: check_switched(board, image)
     for system in SYSTEMS:
         for where in ("waits", "waits-r9", *(["waits-fpu"] if board in FPU and system not in NO_FPU else [])):
