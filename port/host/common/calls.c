@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { MOST = 7 }; /* bytes of a call */
+enum {
+    MOST = 7,    /* bytes of a call */
+    FAR_CALL = 7 /* bytes of a far call whose address is in the instruction */
+};
 
 /* The number of BITS bits of WORD from bit AT on, with its sign. */
 static int64_t signed_bits(uint64_t word, unsigned at, unsigned bits)
@@ -21,8 +24,9 @@ static uint64_t number_before(const uint8_t *end, unsigned size, bool big)
     return load_number(end - size, size, big);
 }
 
-/* call rel32; or call of a register or of memory, ff /2, with its ModRM byte, SIB byte and displacement. */
-static bool x86_call(const uint8_t *end, uint64_t ra, struct call *call)
+/* call rel32; or call of a register or of memory, ff /2, or far of memory, ff /3, with its ModRM byte, SIB byte and
+ * displacement; i386: far with the address in the instruction. */
+static bool x86_call(uint8_t abi, const uint8_t *end, uint64_t ra, struct call *call)
 {
     unsigned size;
 
@@ -38,10 +42,11 @@ static bool x86_call(const uint8_t *end, uint64_t ra, struct call *call)
 
         if (sib && mod == 0 && size >= 3 && (end[-(int)size + 2] & 7) == 5)
             needed += 4;
-        if (end[-(int)size] == 0xff && (modrm >> 3 & 7) == 2 && needed == size)
+        if (end[-(int)size] == 0xff && needed == size &&
+            ((modrm >> 3 & 7) == 2 || ((modrm >> 3 & 7) == 3 && mod != 3)))
             return true;
     }
-    return false;
+    return abi == SFU_I386 && end[-FAR_CALL] == 0x9a;
 }
 
 /* bl; blr and its forms with pointer authentication. */
@@ -178,7 +183,7 @@ bool call_before(struct image *image, uint64_t ra, struct call *call)
         return false;
     memcpy(bytes + 8 - have, code, have);
     if (abi == SFU_AMD64 || abi == SFU_I386) {
-        const bool is_call = x86_call(bytes + 8, ra, call);
+        const bool is_call = x86_call(abi, bytes + 8, ra, call);
 
         call->target &= abi == SFU_I386 ? UINT32_MAX : UINT64_MAX;
         return is_call;

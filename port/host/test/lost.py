@@ -341,6 +341,25 @@ def no_call():
     must("guessed" not in out and "  [interrupted]" in out, out)
 
 
+FAR_CALLS = {"x86_64": ("lcall *8(%rax)", "lcall *(%rsp,%rcx)", "rex64 lcall *0x1000(%r12)"),
+             "i386": ("lcall *8(%eax)", "lcall *0x1000", "lcall $8, $leaf")}
+
+
+def far_call(cpu, how):
+    """A call to another segment is a call, too."""
+    image = WORK + "/far-" + cpu
+    write(image + ".s", (".globl leaf, wait, behind\nleaf: .cfi_startproc\nret\n.cfi_endproc\n.nops 16\n"
+                         "wait: .cfi_startproc\n.cfi_undefined %s\n%s\nbehind: nop\n.cfi_endproc\n" % (
+                             "rip" if cpu == "x86_64" else "eip", how)).encode())
+    bits = "--64" if cpu == "x86_64" else "--32"
+    run("as", bits, image + ".s", "-o", image + ".o")
+    run("ld", "-m" + ("elf_x86_64" if cpu == "x86_64" else "elf_i386"), "-e", "leaf", image + ".o", "-o", image)
+    at = {name: int(addr, 16) for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$", run(NM, image)[0].decode())}
+    write(image + ".stack", struct.pack("<Q" if cpu == "x86_64" else "<I", at["behind"]) + bytes(64))
+    out = run(TRACE, "--memory=%s.stack@0x8000" % image, "--regs=pc=0x%x,sp=0x8000" % at["leaf"], image)[0].decode()
+    must("wait+0x%x" % (at["behind"] - at["wait"]) in out and "guessed" not in out, out)
+
+
 def table_call():
     """cm.jalt of Zcmt is a call, where the image says that it has Zcmt: else it is a store of floating point."""
     image = WORK + "/jalt"
@@ -562,6 +581,9 @@ def main():
     test("tail calls", tail_calls)
     test("no tail call", no_tail_call)
     test("a return address that no call has left", no_call)
+    for cpu, calls in FAR_CALLS.items():
+        for how in calls:
+            test("a return address behind a far call: %s: %s" % (cpu, how), far_call, cpu, how)
     test("riscv64: a call by a table", table_call)
     test("traps x86_64", traps, "x86_64-linux-gnu", "ld", rb"\x67\x0f\xb9")
     test("traps i386", traps, "i386-linux-gnu", "ld", rb"\x0f\xb9[\x00\x40]")
