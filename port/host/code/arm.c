@@ -168,56 +168,13 @@ static void find_blocks(struct decoder *d, const uint8_t *bytes, uint64_t start,
     }
 }
 
-/* The ULEB128 at *P, which ends before END. */
-static uint64_t read_leb(const uint8_t **p, const uint8_t *end)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-
-    while (*p < end) {
-        const uint8_t byte = *(*p)++;
-
-        value |= shift < 64 ? (uint64_t)(byte & 127) << shift : 0;
-        shift += 7;
-        if (byte < 128)
-            break;
-    }
-    return value;
-}
-
-/* Whether the attributes of the file, from P up to END, say that the CPU has no MVE ("Addenda to, and Errata in, the
- * ABI for the Arm Architecture", build attributes). */
-static bool denies_vectors(const uint8_t *p, const uint8_t *end)
-{
-    enum { RAW_NAME = 4, NAME = 5, COMPATIBLE = 32, MVE = 48 };
-
-    while (p < end) {
-        const uint64_t tag = read_leb(&p, end);
-        const bool text = tag == RAW_NAME || tag == NAME || (tag > COMPATIBLE && tag % 2 == 1);
-
-        if (!text && read_leb(&p, end) != 0 && tag == MVE)
-            return false;
-        if (text || tag == COMPATIBLE) {
-            const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
-
-            if (zero == NULL)
-                return false;
-            p = zero + 1;
-        }
-    }
-    return true;
-}
-
+/* Whether the CPU may have MVE. */
 static bool may_have_vectors(struct image *image)
 {
-    static const char name[] = "aeabi";
-    enum { HEAD = 1 + 4 + sizeof name + 1 + 4 }; /* 'A', a size, a name, Tag_File, a size */
-    struct section *section = image_section(image, ".ARM.attributes");
+    enum { MVE = 48 };
+    uint64_t value;
 
-    if (section == NULL || !image_load(image, section) || section->size < HEAD ||
-        memcmp(section->bytes + 5, name, sizeof name) != 0 || section->bytes[5 + sizeof name] != 1)
-        return true;
-    return !denies_vectors(section->bytes + HEAD, section->bytes + section->size);
+    return !image_attribute(image, MVE, &value) || value != 0;
 }
 
 static void *open_decoder(struct image *image)

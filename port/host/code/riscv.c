@@ -9,6 +9,9 @@
  * A CPU without floating point of 64 bits may have cm.push, cm.popret and so on in the place of c.fsdsp (Zcmp, Zcmt:
  * "Code Size Reduction" in volume I). The image's attributes say so. Of RV32 without such attributes nothing is known
  * behind what may be one of these; RV64 is taken for a CPU that has c.fsdsp then.
+ *
+ * The opcode custom-0 is anybody's. It is read where the image's attributes say that it has T-Head's extensions
+ * ("T-Head RISC-V ISA Extension Specification").
  */
 #include "fact.h"
 
@@ -20,6 +23,7 @@ enum { ZERO = 0, RA = 1, SP = 2, GP = 3, T0 = 5, FP = 8, A0 = 10, A7 = 17, S2 = 
 enum {
     LOAD = 0x03,
     LOAD_FP = 0x07,
+    CUSTOM_0 = 0x0b,
     MISC_MEM = 0x0f,
     OP_IMM = 0x13,
     AUIPC = 0x17,
@@ -41,11 +45,13 @@ enum {
     MOVES = 0x1c
 };
 
-/* An instruction as four bytes, where it stands, how many bytes a register has, and how long it really is. */
+/* An instruction as four bytes, where it stands, how many bytes a register has, how long it really is, and whether
+ * custom-0 is T-Head's. */
 struct instruction {
     uint32_t word;
     uint64_t pc;
     unsigned xlen, size;
+    bool thead;
 };
 
 static uint32_t field(uint32_t word, unsigned low, unsigned size)
@@ -649,6 +655,128 @@ static void branch(struct code_fact *fact, const struct instruction *i)
         CODE_CHECKS | CODE_CHECKS_LESS | (field(i->word, 12, 1) ? 0 : CODE_CHECKS_THERE); /* bgeu, bltu */
 }
 
+/* ---- T-Head ---------------------------------------------------------------------------------------------------- */
+
+/* Stores SIZE bytes of register FROM at BASE + K. */
+static void store_at(struct code_fact *fact, const struct instruction *i, uint8_t from, uint8_t base, int64_t k,
+                     unsigned size)
+{
+    if (size == i->xlen && from != ZERO)
+        code_add(fact, CODE_STORE, from, from, base, k);
+    else
+        code_overwrite(fact, base, k, size);
+}
+
+/* Loads SIZE bytes at BASE + K into register TO. */
+static void load_at(struct code_fact *fact, const struct instruction *i, uint8_t to, uint8_t base, int64_t k,
+                    unsigned size)
+{
+    if (size == i->xlen && to != ZERO)
+        code_add(fact, CODE_LOAD, to, to, base, k);
+    else
+        replace(fact, to);
+}
+
+/* th.sdd, th.swd, th.ldd, th.lwd, th.lwud: two registers, side by side. */
+static void thead_pair(struct code_fact *fact, const struct instruction *i, bool stores)
+{
+    const uint8_t first = rd(i->word), second = rs2(i->word), base = read(rs1(i->word));
+    const unsigned size = field(i->word, 27, 2) == 3 ? 8 : 4;
+    const int64_t k = 2 * size * field(i->word, 25, 2);
+
+    if (stores) {
+        store_at(fact, i, first, base, k, size);
+        store_at(fact, i, second, base, k + size, size);
+    } else if (first == base || second == base || first == second) { /* reserved */
+        replace(fact, first);
+        replace(fact, second);
+    } else {
+        load_at(fact, i, first, base, k, size);
+        load_at(fact, i, second, base, k + size, size);
+    }
+}
+
+/* th.sdia, th.sdib, th.ldia and so on: the base moves after (ia) or before (ib) the access. */
+static void thead_moving(struct code_fact *fact, const struct instruction *i, bool stores, unsigned size)
+{
+    const uint8_t reg = rd(i->word), base = rs1(i->word);
+    const int64_t by = (int64_t)sign(field(i->word, 20, 5), 5) * (1 << field(i->word, 25, 2));
+    const bool after = field(i->word, 28, 1) != 0;
+
+    if (base == ZERO || reg == base) { /* reserved, but for stores of another register */
+        if (stores)
+            code_write(fact, read(base), after ? 0 : by, size);
+        replace(fact, base);
+        return;
+    }
+    if (!after)
+        code_add(fact, CODE_SET, base, 0, base, by);
+    if (stores)
+        store_at(fact, i, reg, base, 0, size);
+    else
+        load_at(fact, i, reg, base, 0, size);
+    if (after)
+        code_add(fact, CODE_SET, base, 0, base, by);
+}
+
+/* CODE_TARGET = the address of th.srd, th.surd, th.fsrd, th.lrd and so on: of the index, as it is or its lowest 32
+ * bits. */
+static void thead_address(struct code_fact *fact, const struct instruction *i)
+{
+    const uint8_t base = read(rs1(i->word)), index = read(rs2(i->word));
+    const unsigned how = field(i->word, 25, 2) * CODE_ENTRY_SHIFT;
+
+    if (field(i->word, 28, 1)) {
+        code_add(fact, CODE_INDEX, CODE_TARGET, 0, index, UINT32_MAX);
+        code_scaled(fact, CODE_TARGET, base, CODE_TARGET, how);
+    } else {
+        code_scaled(fact, CODE_TARGET, base, index, how);
+    }
+}
+
+/* Loads and stores: with functions 4 and 5 of general registers, with 6 and 7 of those of floating point. */
+static void thead_memory(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t function = field(i->word, 12, 3), which = i->word >> 27;
+    const bool stores = (function & 1) != 0;
+    const unsigned size = 1u << (which >> 2 & 3);
+
+    if (function < 6 && which >> 2 == 7) {
+        thead_pair(fact, i, stores);
+    } else if (function < 6 && (which & 1) != 0) {
+        thead_moving(fact, i, stores, size);
+    } else if (stores) {
+        thead_address(fact, i);
+        store_at(fact, i, function == 5 ? rd(i->word) : ZERO, CODE_TARGET, 0, size);
+        code_forget(fact, CODE_TARGET);
+    } else if (function < 6) {
+        replace(fact, rd(i->word));
+    }
+}
+
+/* th.addsl, th.mveqz, th.mvnez; th.fmv.hw.x writes a register of floating point; th.ext, th.extu, of which that of the
+ * lowest bits may be an index; what waits and cleans caches; th.ipush and th.ipop save what an interrupt may change. */
+static void thead(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t function = field(i->word, 12, 3), which = field(i->word, 25, 7);
+    const uint8_t to = rd(i->word), first = rs1(i->word);
+
+    if (function > 3)
+        thead_memory(fact, i);
+    else if (function == 0 && (i->word == 0x0040000b || i->word == 0x0050000b))
+        forget_all(fact);
+    else if (function == 0 || to == ZERO)
+        return;
+    else if (function == 1 && which < 4)
+        code_scaled(fact, to, read(first), read(rs2(i->word)), which * CODE_ENTRY_SHIFT);
+    else if (function == 1 && (which == 0x20 || which == 0x21))
+        forget(fact, to);
+    else if (function == 3 && field(i->word, 20, 6) == 0 && i->word >> 26 < 63 && first != ZERO)
+        code_add(fact, CODE_INDEX, to, 0, first, (int64_t)((UINT64_C(2) << (i->word >> 26)) - 1));
+    else if (function != 1 || which != 0x50)
+        replace(fact, to);
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 /* Those of floating point, vectors and caches, and what nobody knows. */
@@ -673,6 +801,12 @@ static void decode_rest(struct code_fact *fact, const struct instruction *i)
         } else if (function > 2) {
             forget_all(fact);
         }
+        break;
+    case CUSTOM_0:
+        if (i->thead)
+            thead(fact, i);
+        else
+            forget_all(fact);
         break;
     case LOAD_FP:
     case 0x43: /* fmadd, fmsub, fnmsub, fnmadd */
@@ -830,12 +964,13 @@ static void decode_zcmp(struct code_fact *fact, const struct instruction *i, uin
 
 /* ---- One instruction ------------------------------------------------------------------------------------------- */
 
-static void decode(const struct code_text *text, uint64_t pc, struct code_fact *fact, unsigned xlen, bool zcmp)
+static void decode(const struct code_text *text, uint64_t pc, struct code_fact *fact, unsigned xlen, bool zcmp,
+                   bool is_thead)
 {
     const uint8_t *p = text->bytes + (pc - text->start);
     const uint32_t half = text->end - pc >= 2 ? (uint32_t)load_number(p, 2, false) : 0xffff;
     const unsigned size = size_of(half);
-    struct instruction i = {0, pc, xlen, size};
+    struct instruction i = {0, pc, xlen, size, is_thead};
 
     memset(fact, 0, sizeof *fact);
     fact->flow = CODE_STOP;
@@ -864,28 +999,30 @@ static void decode(const struct code_text *text, uint64_t pc, struct code_fact *
         decode_word(fact, text, &i);
 }
 
+/* The decoder is the image if custom-0 is T-Head's there. */
+static void *open_image(struct image *image)
+{
+    return image != NULL && image->thead ? image : NULL;
+}
+
 static void decode_64(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    (void)decoder;
-    decode(text, pc, fact, 8, false);
+    decode(text, pc, fact, 8, false, decoder != NULL);
 }
 
 static void decode_32(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    (void)decoder;
-    decode(text, pc, fact, 4, false);
+    decode(text, pc, fact, 4, false, decoder != NULL);
 }
 
 static void decode_64_zcmp(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    (void)decoder;
-    decode(text, pc, fact, 8, true);
+    decode(text, pc, fact, 8, true, decoder != NULL);
 }
 
 static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    (void)decoder;
-    decode(text, pc, fact, 4, true);
+    decode(text, pc, fact, 4, true, decoder != NULL);
 }
 
 /* A callee may change RA, t0 to t6 and a0 to a7; another trap, the scratch register.
@@ -896,21 +1033,21 @@ static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 
 const struct code_cpu code_riscv64 = {
-    CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64,
-    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
+    CHANGED,    IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64,
+    open_image, NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv32 = {
-    CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32,
-    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
+    CHANGED,    IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32,
+    open_image, NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv64_zcmp = {
-    CHANGED, IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64_zcmp,
-    NULL,    NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
+    CHANGED,    IDLE, SP, FP,    RA,    S2, 0,    0, true, 2,     0,  decode_64_zcmp,
+    open_image, NULL, 8,  4 | 8, NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
-    CHANGED, IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32_zcmp,
-    NULL,    NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
+    CHANGED,    IDLE, SP, FP, RA,    S2, 0,    0, true, 2,     0,  decode_32_zcmp,
+    open_image, NULL, 4,  4,  NO_PC, 0,  NULL, 0, true, false, GP, NULL,
 };

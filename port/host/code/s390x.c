@@ -1463,13 +1463,46 @@ static bool is_plain_store(const uint8_t *q)
     }
 }
 
-/* exrl: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes memory
- * alone, a byte at least, as mvc and xc of a field with itself do for certain; or, without a register, a store, or a
- * branch to what another one has, as in gcc's thunks (-mindirect-branch=thunk, -mfunction-return=thunk). */
+/* A store at Q, of which a register may set bits of the second byte: of mvi, the number that it stores; of stm, stmg,
+ * stmh and stmy, which registers: at least one. Returns false if it is another one. */
+static bool store_changed(struct code_fact *fact, const uint8_t *q)
+{
+    const bool is_long = *q == 0xeb;
+    const unsigned size = is_long && q[5] == 0x24 ? 8 : 4;
+    const int64_t k = is_long ? long_displacement(q + 2) : displacement(q + 2);
+
+    if (*q == 0x92) {
+        code_overwrite(fact, based(high(q[2])), k, 1);
+        return true;
+    }
+    if (*q != 0x90 && !(is_long && is_plain_store(q)))
+        return false;
+    code_write(fact, based(high(q[2])), k, 16 * size);
+    code_overwrite(fact, based(high(q[2])), k, size);
+    return true;
+}
+
+/* Where the instruction stands that the one at PC of TEXT executes: that of exrl; that of ex, if larl has its address
+ * directly in front. UINT64_MAX: nobody knows. */
+static uint64_t executed_by(const struct code_text *text, uint64_t pc)
+{
+    const uint8_t *p = text->bytes + (pc - text->start), *larl = p - 6;
+
+    if (*p == 0xc6)
+        return pc + (uint64_t)(2 * word(p + 2));
+    if (pc - text->start < 6 || larl[0] != 0xc0 || low(larl[1]) != 0 || low(p[1]) != 0 || high(p[2]) == 0 ||
+        high(larl[1]) != high(p[2]) || displacement(p + 2) != 0)
+        return UINT64_MAX;
+    return pc - 6 + (uint64_t)(2 * word(larl + 2));
+}
+
+/* exrl and ex: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes
+ * memory alone, a byte at least, as mvc and xc of a field with itself do for certain, or a store; or, without a
+ * register, a branch to what another one has, as in gcc's thunks (-mindirect-branch=thunk, -mfunction-return=thunk). */
 static void execute(struct code_fact *fact, const struct code_text *text, uint64_t pc)
 {
     const uint8_t *p = text->bytes + (pc - text->start), *q;
-    uint64_t target = pc + (uint64_t)(2 * word(p + 2));
+    const uint64_t target = executed_by(text, pc);
 
     q = target >= text->start && target < text->end ? text->bytes + (target - text->start) : NULL;
     if (q == NULL || text->end - target < 2 || text->end - target < size_of(q)) {
@@ -1488,6 +1521,8 @@ static void execute(struct code_fact *fact, const struct code_text *text, uint64
             other(fact, q);
         return;
     }
+    if (store_changed(fact, q))
+        return;
     if (*q < 0xd1 || *q > 0xdc || *q == 0xd8) {
         forget_all(fact);
         return;
@@ -1512,7 +1547,7 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     if (p[0] == 0) /* no operation code: how code traps, and what lies between functions */
         return;
     fact->flow = CODE_NEXT;
-    if (p[0] == 0xc6 && low(p[1]) == 0) {
+    if ((p[0] == 0xc6 && low(p[1]) == 0) || p[0] == 0x44) {
         execute(fact, text, pc);
         return;
     }

@@ -1013,6 +1013,10 @@ static struct code_value scaled(const struct code_value *base, const struct code
 
     if (base->base == BASE_NUMBER && entry->base == BASE_TABLE)
         return case_of(entry, base, how);
+    if (entry->base == BASE_NUMBER && how % CODE_ENTRY_SHIFT == 0 && how < 4 * CODE_ENTRY_SHIFT) {
+        code_move(&result, (int64_t)((uint64_t)entry->k << how / CODE_ENTRY_SHIFT));
+        return result;
+    }
     if (base->base == BASE_NUMBER && entry->base == BASE_UNKNOWN) {
         result.base = BASE_INDEXED;
         return result;
@@ -1359,7 +1363,10 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         *reg = op->reg != cpu->sp ? result : state_unknown;
         break;
     case CODE_INDEX:
-        *reg = op->last == 0 && op->from == 0 ? masked(cpu, &state->reg[op->base], op->k) : state_unknown;
+        if (op->last == 0 && op->from == 0 && op->k >= 0 && state->reg[op->base].base == BASE_NUMBER)
+            *reg = (struct code_value){state->reg[op->base].k & op->k, BASE_NUMBER, false, 0, 0};
+        else
+            *reg = op->last == 0 && op->from == 0 ? masked(cpu, &state->reg[op->base], op->k) : state_unknown;
         break;
     default: /* CODE_FETCH; CODE_BOUND has been seen */
         if (op->what != CODE_BOUND)

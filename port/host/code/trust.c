@@ -16,7 +16,6 @@
 #include "units.h"
 #include "vectors.h"
 #include "common/calls.h"
-#include "common/filled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,37 +196,28 @@ static bool may_come_last(struct code *code, const struct code_unit *unit)
             code_never_returns(code, unit->start));
 }
 
-/* Whether the bytes in front of UNIT, behind those of BEFORE, say that nothing there has called UNIT's start. x86: and
- * that no row is needed there. Others: what looks like a call there is data. */
-static bool is_free(struct code *code, const struct filled *filled, const struct code_unit *before,
-                    const struct code_unit *unit)
+/* Whether the bytes in front of UNIT, behind those of BEFORE, say that nothing there has called UNIT's start, and that
+ * no row is needed there. */
+static bool is_free(struct code *code, const struct code_unit *before, const struct code_unit *unit)
 {
-    struct call call;
-
-    if (code->cpu->link)
-        return filled_is_data(filled, unit->start - 1) && call_before(code->image, unit->start, &call);
     return may_come_last(code, unit) &&
            (before->end == unit->start ? ends_long(code, before)
                                        : image_is_padding(code->image, before->end, unit->start));
 }
 
-/* Notes the starts of such functions. What lies in front, a byte lower, is looked up for a return to them; the frame of
+/* x86: notes the starts of such functions. What lies in front, a byte lower, is looked up for a return to them; the frame of
  * the code there would be invented. */
 static void note_free_starts(struct code *code)
 {
     struct cfi *cfi = code->cfi;
-    struct filled filled;
     size_t i;
 
-    if (!filled_read(&filled, code->image))
-        return;
-    for (i = 1; i < code->num_units; i++) {
-        if (!is_free(code, &filled, &code->units[i - 1], &code->units[i]))
+    for (i = 1; i < code->num_units && !code->cpu->link; i++) {
+        if (!is_free(code, &code->units[i - 1], &code->units[i]))
             continue;
         cfi->free_starts = grow(cfi->free_starts, cfi->num_free_starts, sizeof *cfi->free_starts);
         cfi->free_starts[cfi->num_free_starts++] = code->units[i].start;
     }
-    filled_free(&filled);
 }
 
 static void note_returns(const struct code *code)

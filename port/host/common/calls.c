@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* Calls in machine code: whether an instruction that ends at an address is one, and where it leads. */
 #include "calls.h"
+#include "filled.h"
 #include "sfu.h"
 
 #include <string.h>
@@ -162,9 +163,25 @@ static bool t32_call(const uint8_t *end, uint64_t ra, struct call *call)
 }
 
 /* A32 code calls at multiples of 4; which of both it is, the symbols do not say of every function. */
-static bool arm_call(const uint8_t *end, uint64_t ra, struct call *call)
+static bool arm_call(const struct image *image, const uint8_t *end, uint64_t ra, struct call *call)
 {
-    return t32_call(end, ra, call) || ((ra & 3) == 0 && a32_call(end, ra, call));
+    return t32_call(end, ra, call) || ((ra & 3) == 0 && !image->m_profile && a32_call(end, ra, call));
+}
+
+/* Whether symbols mark data at ADDR. If the symbols are broken, nothing is marked. */
+static bool is_data(struct image *image, uint64_t addr)
+{
+    struct filled filled;
+
+    if (!image->has_marked) {
+        image->has_marked = true;
+        if (filled_read(&filled, image)) {
+            image->marked = filled.data;
+            image->num_marked = filled.num_data;
+        }
+    }
+    filled = (struct filled){image, image->marked, image->num_marked};
+    return filled_is_data(&filled, addr);
 }
 
 bool call_before(struct image *image, uint64_t ra, struct call *call)
@@ -179,7 +196,7 @@ bool call_before(struct image *image, uint64_t ra, struct call *call)
         return false;
     for (code = NULL; have >= 2 && code == NULL; have -= code == NULL)
         code = ra >= have ? image_instructions(image, ra - have, have) : NULL;
-    if (code == NULL)
+    if (code == NULL || (abi_registers(abi)->link && is_data(image, ra - 1)))
         return false;
     memcpy(bytes + 8 - have, code, have);
     if (abi == SFU_AMD64 || abi == SFU_I386) {
@@ -194,7 +211,7 @@ bool call_before(struct image *image, uint64_t ra, struct call *call)
         return s390x_call(bytes + 8, ra, call);
     if (abi_is_riscv(abi))
         return riscv_call(abi, bytes + 8, ra, call) || (image->zcmp && is_table_call(bytes + 8));
-    return arm_call(bytes + 8, ra, call);
+    return arm_call(image, bytes + 8, ra, call);
 }
 
 bool call_leads_to(struct image *image, uint64_t target)

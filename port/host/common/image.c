@@ -707,18 +707,82 @@ static bool choose_arm(struct image *image)
     return set_abi(image, abi_registers(balance > 0 ? SFU_THUMB : SFU_ARM));
 }
 
-/* Whether the attributes of a RISC-V image name Zcmp or Zcmt, without which c.fsdsp is what it seems. */
-static bool has_zcmp(struct image *image)
+/* Whether the attributes of a RISC-V image have NAME, a part of that of an extension. */
+static bool has_extension(struct image *image, const char *name)
 {
+    const size_t size = strlen(name);
     struct section *section = image_section(image, ".riscv.attributes");
     uint64_t i;
 
     if (!abi_is_riscv(image->abi) || section == NULL || section->type == SHT_NOBITS || !image_load(image, section))
         return false;
-    for (i = 0; section->size >= 4 && i <= section->size - 4; i++)
-        if (memcmp(section->bytes + i, "zcmp", 4) == 0 || memcmp(section->bytes + i, "zcmt", 4) == 0)
+    for (i = 0; section->size >= size && i <= section->size - size; i++)
+        if (memcmp(section->bytes + i, name, size) == 0)
             return true;
     return false;
+}
+
+/* The ULEB128 at *P, which ends before END. */
+static uint64_t read_leb(const uint8_t **p, const uint8_t *end)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+
+    while (*p < end) {
+        const uint8_t byte = *(*p)++;
+
+        value |= shift < 64 ? (uint64_t)(byte & 127) << shift : 0;
+        shift += 7;
+        if (byte < 128)
+            break;
+    }
+    return value;
+}
+
+/* Sets *VALUE to that of the attribute TAG, a number, of a file whose attributes lie from P up to END; 0: there is
+ * none. Returns false if they are broken. */
+static bool find_attribute(const uint8_t *p, const uint8_t *end, uint64_t tag, uint64_t *value)
+{
+    enum { RAW_NAME = 4, NAME = 5, COMPATIBLE = 32 };
+
+    *value = 0;
+    while (p < end) {
+        const uint64_t found = read_leb(&p, end);
+        const bool text = found == RAW_NAME || found == NAME || (found > COMPATIBLE && found % 2 == 1);
+        const uint64_t number = text ? 0 : read_leb(&p, end);
+
+        if (!text && found == tag)
+            *value = number;
+        if (text || found == COMPATIBLE) {
+            const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
+
+            if (zero == NULL)
+                return false;
+            p = zero + 1;
+        }
+    }
+    return true;
+}
+
+bool image_attribute(struct image *image, uint64_t tag, uint64_t *value)
+{
+    static const char name[] = "aeabi";
+    enum { HEAD = 1 + 4 + sizeof name + 1 + 4 }; /* 'A', a size, a name, Tag_File, a size */
+    struct section *section = image_section(image, ".ARM.attributes");
+
+    if (section == NULL || section->type == SHT_NOBITS || !image_load(image, section) || section->size < HEAD ||
+        memcmp(section->bytes + 5, name, sizeof name) != 0 || section->bytes[5 + sizeof name] != 1)
+        return false;
+    return find_attribute(section->bytes + HEAD, section->bytes + section->size, tag, value);
+}
+
+/* Whether the CPU of an image for ARM is of the M profile. */
+static bool is_m_profile(struct image *image)
+{
+    enum { PROFILE = 7 };
+    uint64_t value;
+
+    return abi_is_arm(image->abi) && image_attribute(image, PROFILE, &value) && value == 'M';
 }
 
 static bool open_image(struct image *image, const char *file, bool any, bool names_only)
@@ -732,7 +796,9 @@ static bool open_image(struct image *image, const char *file, bool any, bool nam
     if (!read_sections(image) || !is_in_proportion(image) ||
         (any && image->header.e_type == ET_REL && !lay_out(image)) || !find_code(image))
         return false;
-    image->zcmp = has_zcmp(image);
+    image->zcmp = has_extension(image, "zcmp") || has_extension(image, "zcmt");
+    image->thead = has_extension(image, "xthead");
+    image->m_profile = is_m_profile(image);
     image->error[0] = '\0';
     return choose_arm(image);
 }
@@ -767,6 +833,7 @@ void image_close(struct image *image)
     free(image->code);
     free(image->data);
     free(image->symbols);
+    free(image->marked);
     image->elf = NULL;
     image->pe = NULL;
     image->fd = -1;
@@ -774,6 +841,9 @@ void image_close(struct image *image)
     image->code = NULL;
     image->data = NULL;
     image->symbols = NULL;
+    image->marked = NULL;
+    image->has_marked = false;
+    image->num_marked = 0;
     image->num_sections = image->num_code = image->num_data = image->num_symbols = 0;
 }
 

@@ -52,9 +52,14 @@ struct image {
     uint8_t *pe;            /* a PE file: what pe.h has made of it; else NULL */
     bool bare;              /* without section headers: they are made of the program headers */
     bool zcmp;              /* RISC-V: it has cm.push and so on in the place of c.fsdsp */
+    bool thead;             /* RISC-V: it has T-Head's extensions */
+    bool m_profile;         /* ARM: its CPU is a Cortex-M, which has T32 code alone */
     bool object;            /* relocatable: image_open_any has laid it out as a linker might */
     struct symbol *symbols; /* functions by address, after image_symbols */
     size_t num_symbols;
+    struct filled_data *marked; /* calls.c: what symbols mark as data in code, once it has asked */
+    size_t num_marked;
+    bool has_marked;
     char error[256];
 };
 
@@ -81,6 +86,10 @@ bool image_fail(struct image *image, const char *format, ...) __attribute__((for
 
 /* The section named NAME, or NULL. */
 struct section *image_section(const struct image *image, const char *name);
+
+/* Sets *VALUE to that of TAG, whose value is a number, among the attributes of an image for ARM ("Addenda to, and Errata
+ * in, the ABI for the Arm Architecture", build attributes); 0: it is not there. Returns false if they cannot be read. */
+bool image_attribute(struct image *image, uint64_t tag, uint64_t *value);
 
 /* The section of tables: IMAGE_TABLES (test/truth/FAULTS.md: ld-no-relocations) or, if there is none, .sframe; or NULL.
  * Of an ABI that SFrame does not have they are in IMAGE_TABLES alone. */

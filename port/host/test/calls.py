@@ -605,6 +605,13 @@ COPY_LOST_BY = {
               "j 9f\n8: stg %r2, AT\n9: exrl %r0, 8b", "j 9f\n8: mvi AT, 5\n9: exrl %r0, 8b",
               *("j 9f\n8: %s\n9: exrl %%r0, 8b" % store for store in (
                   "stm %r2, %r3, AT", "stmg %r2, %r3, AT", "mvhi AT, 5", "mvghi AT, 5", "mvhhi AT, 5", "std %f0, AT")),
+              *("j 9f\n8: %s\n9: exrl %%r1, 8b" % store for store in (
+                  "stm %r2, %r3, AT", "stmg %r2, %r3, AT", "stmh %r2, %r3, AT", "stmy %r2, %r3, AT", "mvi AT, 0")),
+              *("j 9f\n8: %s\n9: larl %%r5, 8b\nex %%r1, 0(%%r5)" % store for store in (
+                  "mvc 272(1, %r15), 0(%r3)", "stmg %r2, %r3, AT", "mvi AT, 0")),
+              "j 9f\n8: xc 240(9, %r15), 240(%r15)\n9: larl %r5, 8b\nex %r0, 0(%r5)",
+              "j 9f\n8: stg %r2, AT\n9: larl %r5, 8b\nex %r0, 0(%r5)",
+              "lghi %r1, 31\nj 9f\n8: mvc 242(1, %r15), 0(%r3)\n9: larl %r5, 8b\nex %r1, 0(%r5)",
               "vstl %v0, %r1, AT", "lghi %r1, 15\nvstl %v0, %r1, 264(%r15)", "vstrl %v0, 260(%r15), 12",
               "vstrlr %v0, %r1, AT", "vupkz %v0, 241(%r15), 7", "vstebrh %v0, AT, 1", "vstbrq %v0, AT",
               "vsterg %v0, AT", "mvcin 242(32, %r15), 160(%r15)", "pack 258(16, %r15), 160(4, %r15)",
@@ -635,6 +642,15 @@ COPY_LOST_BY_ALONE = {
               ".inst.w 0xedcdcf81", *(".eabi_attribute 48, 2\n" + how for how in (
                   ".inst.w 0xed8d1f00", "add r3, sp, #8\n.inst.w 0xed031e08", "mov r3, sp\n.inst.w 0xed830e80",
                   "mov r3, sp\n.inst.w 0xecab0f01", "add r3, sp, #16\n.inst.w 0xed231f04")))}
+COPY_LOST_BY_ALONE["riscv64"] = tuple(
+    ".option arch, +xtheadmempair, +xtheadmemidx, +xtheadfmemidx\n" + how for how in (
+        "th.sdd a0, a1, (sp), 1, 4", "addi a2, sp, 24\nth.swd a0, a1, (a2), 0, 3",
+        "addi a2, sp, 24\nth.sdia a0, (a2), 1, 3", "addi a2, sp, 16\nth.sdib a0, (a2), 1, 3",
+        "addi a2, sp, 28\nth.swib zero, (a2), -2, 1", "addi a2, sp, 31\nth.sbia a0, (a2), 0, 0",
+        "li a2, 3\nth.srd a0, sp, a2, 3", "li a2, 6\nth.surw a0, sp, a2, 2", "li a2, 3\nth.fsrd fa0, sp, a2, 3",
+        "li a2, 12\nth.srh zero, sp, a2, 1", "li a2, 24\nth.fsurw fa0, sp, a2, 0",
+        "STORE a0, AT\naddi sp, sp, -16\nth.sdd a0, a1, (sp), 2, 4\naddi sp, sp, 16",
+        ".option arch, +zba\nli a2, 1\nsh3add a2, a2, sp\nsd a0, 16(a2)\nsd a0, 8(a2)"))
 # What writes elsewhere, or perhaps leaves what was there.
 COPY_KEPT_BY = {
     "x86_64": ("vmaskmovps %xmm0, %xmm1, (%rsp)", "vmovdqu64 %zmm0, (%rsp){%k1}",
@@ -670,7 +686,11 @@ COPY_KEPT_BY = {
     "arm": ("mov r3, sp\nstrex r1, r2, [r3]", "mov r3, sp\nmov r2, #8\nstrb r0, [r3, r2]"),
 }
 # vstrw.32 q0, [sp, #8]; vldrw.32 q0, [sp]; vldrw.32 q0, [r3], #16.
-COPY_KEPT_BY_ALONE = {"thumb": [".eabi_attribute 48, 2\n" + how for how in (
+COPY_KEPT_BY_ALONE = {"riscv64": [
+    ".option arch, +xtheadmempair, +xtheadmemidx\n" + how for how in (
+        "th.sdd a0, a1, (sp), 0, 4", "mv a2, sp\nth.sdia a0, (a2), 1, 3", "th.ldd a0, a1, (sp), 1, 4",
+        "th.srd a0, sp, a2, 3", "li a2, 1\nth.srd a0, sp, a2, 3", "addi a2, sp, 8\nth.sbib a0, (a2), -1, 3")],
+    "thumb": [".eabi_attribute 48, 2\n" + how for how in (
     ".inst.w 0xed8d1f02", ".inst.w 0xed9d1f00", "mov r3, sp\n.inst.w 0xecb31f04")]}
 # A word is put back: nothing is lost.
 PUT_BACK = {

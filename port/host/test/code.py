@@ -814,7 +814,7 @@ FAULTS = {
         ("| 15ull << T3", ""),
         ("| 1ull << CODE_OTHER_SP)", ")"),
         ("SP, FP,    RA,    S2,", "SP, FP,    RA,    0,"),
-        ("NULL,    NULL, 8,  4 | 8", "NULL,    NULL, 4,  4 | 8"),
+        ("NULL, 8,  4 | 8", "NULL, 4,  4 | 8"),
         ("code_add(fact, CODE_BOUND,", "(void)("),
         ("CODE_ENTRY_SHIFT);", "0);"),
     )] + [("state.c", a, b) for a, b in (
@@ -942,7 +942,7 @@ FAULTS = {
         ("pc, pc + 8, d}", "pc, pc + 4, d}"),
     )],
     "riscv32": [("riscv.c", a, b) for a, b in (
-        ("NULL,    NULL, 4,  4,", "NULL,    NULL, 8,  4,"),
+        ("NULL, 4,  4, ", "NULL, 8,  4, "),
         ("replace(fact, to | 1u);", ";"),
     )],
 }

@@ -14,7 +14,7 @@ import threading
 import time
 
 import host
-from host import NM, WORK, finish, must, read, test, write
+from host import GEN, NM, WORK, finish, must, read, test, write
 from traces import TRACE, only_added, run, symbol
 
 PROGRAM = """
@@ -341,6 +341,39 @@ def no_call():
     must("guessed" not in out and "  [interrupted]" in out, out)
 
 
+# Data at a function's end, whose bytes are those of a call: bl, blx of a register; a call of A32 code, which a Cortex-M
+# does not have.
+POOLS = {"thumb": ("arm-none-eabi-", "r14", 1, ".syntax unified\n.thumb\n.cpu cortex-m3\n", "bx lr",
+                   "push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 4, -8\n.cfi_offset 14, -4\nbl leaf\npop {r4, pc}",
+                   ("0xfffff000", "0x47804780", "0x0badf00d")),
+         "aarch64": ("aarch64-linux-gnu-", "r30", 0, "", "ret",
+                     "stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\n"
+                     "bl leaf\nldp x29, x30, [sp], #16\nret", ("0x94000000", "0xd63f0000"))}
+
+
+def behind_data(cpu, word, stripped):
+    """A task that begins behind data which looks like a call: nothing has called there, and the function that the data
+    belong to is not in the trace. Without symbols the attributes tell of A32's calls alone."""
+    prefix, link, bit, head, leaf, body, _ = POOLS[cpu]
+    image = WORK + "/pool-" + cpu
+    function = ".type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n"
+    text = head + ".globl leaf, front, begins\n" + "".join(function % (name, name, code, name, name) for name, code in (
+        ("leaf", leaf), ("front", body + "\n.balign 4\n.word " + word), ("begins", body)))
+    write(image + ".s", text.encode())
+    run(prefix + "as", image + ".s", "-o", image + ".o")
+    run(prefix + "ld", "-e", "leaf", "-Ttext=0x1000", image + ".o", "-o", image)
+    at = {name: int(addr, 16) & ~bit for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$",
+                                                                 run(NM, image)[0].decode())}
+    if stripped:
+        run(prefix + "strip", image)
+    run(GEN, "-q", "--append=" + image, image)
+    write(image + ".stack", struct.pack("<4I" if bit else "<4Q", 1, at["front"] + 8 | bit, 0, 0) + bytes(64))
+    out = run(TRACE, "--memory=%s.stack@0x8000" % image,
+              "--regs=pc=0x%x,sp=0x8000,%s=0x%x" % (at["leaf"], link, at["begins"] | bit), image)[0].decode()
+    must(re.search(r"#1 +0x0*%x " % at["begins"], out) and "#2 " not in out and "front" not in out, out)
+    must(stripped or "begins+0x0" in out, out)
+
+
 FAR_CALLS = {"x86_64": ("lcall *8(%rax)", "lcall *(%rsp,%rcx)", "rex64 lcall *0x1000(%r12)"),
              "i386": ("lcall *8(%eax)", "lcall *0x1000", "lcall $8, $leaf")}
 
@@ -364,7 +397,7 @@ def table_call():
     """cm.jalt of Zcmt is a call, where the image says that it has Zcmt: else it is a store of floating point."""
     image = WORK + "/jalt"
     write(image + ".s", b".globl leaf, wait\nleaf: .cfi_startproc\nret\n.cfi_endproc\nwait: .cfi_startproc\n"
-                        b".cfi_undefined ra\n.half 0xa082\nc.nop\n.cfi_endproc\n")
+                        b".cfi_undefined ra\n.insn 0xa082\nc.nop\n.cfi_endproc\n")
     run("riscv64-linux-gnu-as", "-march=rv64ic", image + ".s", "-o", image + ".o")
     run("riscv64-linux-gnu-ld", "-e", "leaf", image + ".o", "-o", image)
     at = {name: int(addr, 16) for addr, name in re.findall(r"(?m)^(\w+) T (\w+)$", run(NM, image)[0].decode())}
@@ -581,6 +614,10 @@ def main():
     test("tail calls", tail_calls)
     test("no tail call", no_tail_call)
     test("a return address that no call has left", no_call)
+    for cpu in POOLS:
+        for word in POOLS[cpu][-1]:
+            test("%s: a task that begins behind data: %s" % (cpu, word), behind_data, cpu, word, False)
+    test("thumb: a task that begins behind data, without symbols", behind_data, "thumb", "0x0badf00d", True)
     for cpu, calls in FAR_CALLS.items():
         for how in calls:
             test("a return address behind a far call: %s: %s" % (cpu, how), far_call, cpu, how)
