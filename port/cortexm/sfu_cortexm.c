@@ -699,7 +699,8 @@ static bool has_left_handlers(const struct sfu_cortexm *c, const struct sfu_fram
 /* What to make of EXC_RETURN at FRAME. Only a handler returns by it. In thread mode a context switch has left it in LR
  * for the first function of a task: SFU_END. Handlers have their frames on the main stack, above MSP, if this runs in
  * one, and a task has its own above PSP: where a main stack below that of a task may have been overwritten from there,
- * SFU_E_PROGRESS. SFU_E_STACK: the same on the main stack, if there is no exception frame. Not inlined, because what it needs would be on the stack while the walk goes on. */
+ * SFU_E_PROGRESS. SFU_E_STACK: the same on the main stack, if there is no exception frame. Not inlined, because what it
+ * needs would be on the stack while the walk goes on. */
 static __attribute__((__noinline__)) int leaves_handler(const struct sfu_cortexm *c, uint32_t exc_return,
                                                         const struct sfu_frame *frame)
 {

@@ -205,8 +205,8 @@ static bool is_free(struct code *code, const struct code_unit *before, const str
                                        : image_is_padding(code->image, before->end, unit->start));
 }
 
-/* x86: notes the starts of such functions. What lies in front, a byte lower, is looked up for a return to them; the frame of
- * the code there would be invented. */
+/* x86: notes the starts of such functions. What lies in front, a byte lower, is looked up for a return to them; the
+ * frame of the code there would be invented. */
 static void note_free_starts(struct code *code)
 {
     struct cfi *cfi = code->cfi;

@@ -87,8 +87,9 @@ bool image_fail(struct image *image, const char *format, ...) __attribute__((for
 /* The section named NAME, or NULL. */
 struct section *image_section(const struct image *image, const char *name);
 
-/* Sets *VALUE to that of TAG, whose value is a number, among the attributes of an image for ARM ("Addenda to, and Errata
- * in, the ABI for the Arm Architecture", build attributes); 0: it is not there. Returns false if they cannot be read. */
+/* Sets *VALUE to that of TAG, whose value is a number, among the attributes of an image for ARM ("Addenda to, and
+ * Errata in, the ABI for the Arm Architecture", build attributes); 0: it is not there. Returns false if they cannot be
+ * read. */
 bool image_attribute(struct image *image, uint64_t tag, uint64_t *value);
 
 /* The section of tables: IMAGE_TABLES (test/truth/FAULTS.md: ld-no-relocations) or, if there is none, .sframe; or NULL.
