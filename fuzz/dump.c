@@ -245,20 +245,6 @@ static void read_map(const char *bytes, size_t size)
 
 /* ---- Crash records --------------------------------------------------------------------------------------------- */
 
-static uint32_t crc32_of(const uint8_t *bytes, size_t size)
-{
-    uint32_t sum = 0xffffffff;
-    size_t i;
-    unsigned bit;
-
-    for (i = 0; i < size; i++) {
-        sum ^= bytes[i];
-        for (bit = 0; bit < 8; bit++)
-            sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
-    }
-    return ~sum;
-}
-
 /* The frames are in order, and those that are missing lie behind them. A record is found where it is, with its check
  * alone, and nothing is found in what does not hold one. */
 static void check_record(const struct log_record *r)
@@ -292,7 +278,7 @@ static void read_records(uint8_t how, uint8_t *bytes, size_t size)
         bytes[at + i] = magic[big ? 3 - i : i];
     bytes[at + (big ? 14 : 15)] = 0; /* num, of 16 bits */
     bytes[at + (big ? 15 : 14)] %= LOG_RECORD_WORDS + 1;
-    store_number(bytes + at + 4, 4, big, crc32_of(bytes + at + 8, LOG_RECORD_SIZE - 8));
+    store_number(bytes + at + 4, 4, big, log_crc32(bytes + at + 8, LOG_RECORD_SIZE - 8));
     i = at;
     broken = 0;
     MUST(log_record_find(bytes, size, big, &i, &record, &broken) && i == at && broken == 0);

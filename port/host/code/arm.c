@@ -911,10 +911,38 @@ static void misc_half(struct code_fact *fact, const struct instruction *i)
         unknown(fact);
 }
 
+/* 1010: adr; add of SP */
+static void address_half(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t half = i->word;
+    const uint8_t rd = (uint8_t)field(half, 8, 3);
+
+    if (field(half, 11, 1))
+        set(fact, rd, SP, 4 * (int64_t)(half & 0xff));
+    else
+        number(fact, rd, (i->here & ~(uint64_t)3) + 4 * (half & 0xff));
+}
+
+/* 1101 */
+static void branch_half(struct code_fact *fact, const struct instruction *i)
+{
+    const uint32_t half = i->word;
+
+    if (field(half, 8, 4) == 14) { /* udf */
+        fact->flow = CODE_STOP;
+    } else if (field(half, 8, 4) == 15) { /* svc */
+        leave(fact);
+        fact->flags = true;
+    } else {
+        fact->condition = (uint8_t)(field(half, 8, 4) + 1);
+        go_to(fact, CODE_JUMP, i->here + (uint64_t)(2 * sign(half, 8)));
+    }
+}
+
 static void decode_half(struct code_fact *fact, const struct instruction *i, const struct code_text *text)
 {
     const uint32_t half = i->word;
-    const uint8_t rdn = (uint8_t)field(half, 8, 3);
+    const uint8_t rn = (uint8_t)field(half, 8, 3);
 
     switch (half >> 12) {
     case 0:
@@ -938,29 +966,18 @@ static void decode_half(struct code_fact *fact, const struct instruction *i, con
     case 9:
         access_half(fact, i);
         break;
-    case 10: /* adr; add of SP */
-        if (field(half, 11, 1))
-            set(fact, rdn, SP, 4 * (int64_t)(half & 0xff));
-        else
-            number(fact, rdn, (i->here & ~(uint64_t)3) + 4 * (half & 0xff));
+    case 10:
+        address_half(fact, i);
         break;
     case 11:
         misc_half(fact, i);
         break;
     case 12: /* stmia, ldmia, which leaves a base that it loads */
-        access_many(fact, field(half, 11, 1), rdn, half & 0xff, true, false,
-                    !field(half, 11, 1) || !(half >> rdn & 1));
+        access_many(fact, field(half, 11, 1), rn, half & 0xff, true, false,
+                    !field(half, 11, 1) || !(half >> rn & 1));
         break;
     case 13:
-        if (field(half, 8, 4) == 14) { /* udf */
-            fact->flow = CODE_STOP;
-        } else if (field(half, 8, 4) == 15) { /* svc */
-            leave(fact);
-            fact->flags = true;
-        } else {
-            fact->condition = (uint8_t)(field(half, 8, 4) + 1);
-            go_to(fact, CODE_JUMP, i->here + (uint64_t)(2 * sign(half, 8)));
-        }
+        branch_half(fact, i);
         break;
     default:
         go_to(fact, CODE_JUMP, i->here + (uint64_t)(2 * sign(half, 11)));

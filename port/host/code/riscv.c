@@ -821,6 +821,31 @@ static void decode_rest(struct code_fact *fact, const struct instruction *i)
     }
 }
 
+/* Those of memory, and of the machine itself. */
+static void decode_access(struct code_fact *fact, const struct code_text *text, const struct instruction *i)
+{
+    switch (i->word & 0x7f) {
+    case LOAD:
+        load(fact, i);
+        break;
+    case STORE:
+        store(fact, i);
+        break;
+    case STORE_FP:
+        store_floats(fact, i);
+        break;
+    case AMO:
+        atomic(fact, i);
+        break;
+    case SYSTEM:
+        system(fact, text, i);
+        break;
+    default:
+        decode_rest(fact, i);
+        break;
+    }
+}
+
 static void decode_word(struct code_fact *fact, const struct code_text *text, const struct instruction *i)
 {
     const uint32_t upper = i->word & 0xfffff000;
@@ -844,21 +869,6 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
     case AUIPC:
         number(fact, i, rd(i->word), i->pc + (uint64_t)(int64_t)(int32_t)upper);
         break;
-    case LOAD:
-        load(fact, i);
-        break;
-    case STORE:
-        store(fact, i);
-        break;
-    case STORE_FP:
-        store_floats(fact, i);
-        break;
-    case AMO:
-        atomic(fact, i);
-        break;
-    case SYSTEM:
-        system(fact, text, i);
-        break;
     case BRANCH:
         branch(fact, i);
         break;
@@ -870,7 +880,7 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
         jump_to(fact, text, i);
         break;
     default:
-        decode_rest(fact, i);
+        decode_access(fact, text, i);
         break;
     }
     if (i->xlen == 4)

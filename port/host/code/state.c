@@ -1306,43 +1306,36 @@ static void shift(const struct code_cpu *cpu, struct code_value *reg, int64_t k,
         *reg = state_unknown;
 }
 
-/* What registers become by OP, one that neither reads nor writes memory. */
-static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+/* REG to LAST have what nobody knows. */
+static void forget(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
-    const struct code_value number = {op->k, BASE_NUMBER, false, 0, 0};
-    struct code_value *reg = &state->reg[op->reg], result;
     unsigned i;
 
+    for (i = op->reg; i <= op->last; i++) {
+        state->keeps_word |= op->k == 0 && is_own_value(cpu, &state->reg[i]);
+        state->reg[i] = op->k == CODE_BANKED && i == cpu->sp ? gone : state_unknown;
+    }
+}
+
+/* REG by the bits of BASE and of LAST, or of K if there is no LAST. */
+static void combine_bits(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    const struct code_value number = {op->k, BASE_NUMBER, false, 0, 0};
+    const struct code_value *other = op->last != CODE_NONE ? &state->reg[op->last] : &number;
+    const struct code_value result = combine_values(cpu, &state->reg[op->base], other, op->from);
+
+    state->reg[op->reg] = op->reg != cpu->sp ? result : state_unknown;
+}
+
+/* What REG becomes by OP, which reads no other register. */
+static void change_register(const struct code_cpu *cpu, struct code_value *reg, const struct code_op *op)
+{
     switch ((enum code_do)op->what) {
-    case CODE_SET:
-        set_value(cpu, state, op);
-        break;
     case CODE_NUMBER:
         *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
         break;
-    case CODE_SCALED:
-        *reg = scaled(&state->reg[op->base], &state->reg[op->last], (unsigned)op->from);
-        break;
-    case CODE_SUM:
-        add_registers(cpu, state, op);
-        break;
-    case CODE_STRIDE:
-        stride(cpu, state, op);
-        break;
     case CODE_ONES:
         *reg = all_or_none;
-        break;
-    case CODE_MASK:
-        mask_value(state, op);
-        break;
-    case CODE_FORGET:
-        for (i = op->reg; i <= op->last; i++) {
-            state->keeps_word |= op->k == 0 && is_own_value(cpu, &state->reg[i]);
-            state->reg[i] = op->k == CODE_BANKED && i == cpu->sp ? gone : state_unknown;
-        }
-        break;
-    case CODE_ALIGN:
-        round_down(cpu, state, op);
         break;
     case CODE_SIGN:
     case CODE_AUTH:
@@ -1357,10 +1350,43 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
     case CODE_SHIFT:
         shift(cpu, reg, op->k, op->from);
         break;
+    case CODE_BOUND: /* has been seen */
+        break;
+    default: /* CODE_FETCH */
+        *reg = state_unknown;
+        break;
+    }
+}
+
+/* What registers become by OP, one that neither reads nor writes memory. */
+static void transfer_register(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct code_value *reg = &state->reg[op->reg];
+
+    switch ((enum code_do)op->what) {
+    case CODE_SET:
+        set_value(cpu, state, op);
+        break;
+    case CODE_SCALED:
+        *reg = scaled(&state->reg[op->base], &state->reg[op->last], (unsigned)op->from);
+        break;
+    case CODE_SUM:
+        add_registers(cpu, state, op);
+        break;
+    case CODE_STRIDE:
+        stride(cpu, state, op);
+        break;
+    case CODE_MASK:
+        mask_value(state, op);
+        break;
+    case CODE_FORGET:
+        forget(cpu, state, op);
+        break;
+    case CODE_ALIGN:
+        round_down(cpu, state, op);
+        break;
     case CODE_BITS:
-        result = combine_values(cpu, &state->reg[op->base], op->last != CODE_NONE ? &state->reg[op->last] : &number,
-                                op->from);
-        *reg = op->reg != cpu->sp ? result : state_unknown;
+        combine_bits(cpu, state, op);
         break;
     case CODE_INDEX:
         if (op->last == 0 && op->from == 0 && op->k >= 0 && state->reg[op->base].base == BASE_NUMBER)
@@ -1368,9 +1394,8 @@ static void transfer_register(const struct code_cpu *cpu, struct code_state *sta
         else
             *reg = op->last == 0 && op->from == 0 ? masked(cpu, &state->reg[op->base], op->k) : state_unknown;
         break;
-    default: /* CODE_FETCH; CODE_BOUND has been seen */
-        if (op->what != CODE_BOUND)
-            *reg = state_unknown;
+    default:
+        change_register(cpu, reg, op);
         break;
     }
 }

@@ -699,56 +699,74 @@ static bool go_behind_traps(struct trial *t)
     return t->num_work > 0;
 }
 
+/* Where a trial is on a way. */
+struct way {
+    struct code_state state;
+    const struct code_unit *unit;
+    uint64_t pc;
+    bool built; /* what stands in front of PC has made SP of a number */
+};
+
+/* Carries out FACT, the instruction at W's PC, and goes behind it. Returns whether the way goes on there. */
+static bool carry_out(struct trial *t, struct way *w, struct code_fact *fact)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    struct code_value before = w->state.reg[cpu->sp], *sp = &w->state.reg[cpu->sp];
+    const bool left = w->state.has_left, own = is_own(t, w->unit), begun = w->built, may = fact->condition != 0;
+    struct code_state other;
+    bool goes_on;
+
+    if (may)
+        other = w->state;
+    (void)unit_make_call(t->code, &w->state, fact, w->pc + fact->size);
+    t->ends->saves |= own && saves_idle(t->code, &w->state, fact);
+    code_step(cpu, &w->state, fact);
+    w->built = !may && sp->base == BASE_NUMBER;
+    if (begun && adds_to_sp(cpu, fact))
+        *sp = before;
+    if (state_same_value(&before, &t->first) && !state_same_value(sp, &before))
+        t->pushes = !cpu->link && pushes_number(t->code, w->pc);
+    if (fact->flow == CODE_NEXT)
+        look_at_sp(t, &w->state, &before, left, own);
+    goes_on = depart(t, &w->state, fact, w->pc);
+    if (may && goes_on)
+        (void)code_join(cpu, &w->state, &other);
+    else if (may)
+        w->state = other;
+    w->pc += fact->size;
+    return goes_on || may;
+}
+
 /* Follows the way of BLOCK to where ways meet or end. */
 static void follow(struct trial *t, struct block *block)
 {
-    const struct code_cpu *cpu = t->code->cpu;
     const struct code_text text = unit_text_at(t->code, block->pc);
-    const struct code_unit *unit = code_unit_at(t->code, block->pc);
-    struct code_state state, other;
-    uint64_t pc = block->pc;
-    bool built = false;
+    struct way way;
+    struct code_fact fact;
+    bool goes_on;
 
-    state_copy(&state, &block->state);
+    state_copy(&way.state, &block->state);
+    way.unit = code_unit_at(t->code, block->pc);
+    way.pc = block->pc;
+    way.built = false;
     for (;;) {
-        struct code_fact fact;
-        struct code_value before = state.reg[cpu->sp];
-        const bool left = state.has_left, own = is_own(t, unit), begun = built;
-        bool goes_on;
-
-        t->ends->begins_mode |= own && begins_mode(t->code, &text, pc);
-        if (!read_next(t, &text, pc, &fact))
+        t->ends->begins_mode |= is_own(t, way.unit) && begins_mode(t->code, &text, way.pc);
+        if (!read_next(t, &text, way.pc, &fact))
             return;
-        if (fact.condition != 0)
-            other = state;
-        (void)unit_make_call(t->code, &state, &fact, pc + fact.size);
-        t->ends->saves |= own && saves_idle(t->code, &state, &fact);
-        code_step(cpu, &state, &fact);
-        built = fact.condition == 0 && state.reg[cpu->sp].base == BASE_NUMBER;
-        if (begun && adds_to_sp(cpu, &fact))
-            state.reg[cpu->sp] = before;
-        if (state_same_value(&before, &t->first) && !state_same_value(&state.reg[cpu->sp], &before))
-            t->pushes = !cpu->link && pushes_number(t->code, pc);
-        if (fact.flow == CODE_NEXT)
-            look_at_sp(t, &state, &before, left, own);
-        goes_on = depart(t, &state, &fact, pc);
-        if (fact.condition != 0 && goes_on)
-            (void)code_join(cpu, &state, &other);
-        else if (fact.condition != 0)
-            state = other;
-        pc += fact.size;
+        goes_on = carry_out(t, &way, &fact);
         if (fact.flow == CODE_STOP && t->asks_back)
-            pass_trap(t, pc, &state);
-        if (!goes_on && fact.condition == 0)
+            pass_trap(t, way.pc, &way.state);
+        if (!goes_on)
             return;
-        if (!falls_into(t, &state, unit, pc) || (fact.odd && begins_symbol(t->code, pc))) {
+        if (!falls_into(t, &way.state, way.unit, way.pc) || (fact.odd && begins_symbol(t->code, way.pc))) {
             t->ends->left_open = true;
             return;
         }
-        unit = unit != NULL && pc >= unit->end ? code_unit_at(t->code, pc) : unit;
-        t->crossed |= fact.flow == CODE_CALL && begins_symbol(t->code, pc);
-        if (*find_block(t, pc) != 0) {
-            arrive(t, pc, &state);
+        if (way.unit != NULL && way.pc >= way.unit->end)
+            way.unit = code_unit_at(t->code, way.pc);
+        t->crossed |= fact.flow == CODE_CALL && begins_symbol(t->code, way.pc);
+        if (*find_block(t, way.pc) != 0) {
+            arrive(t, way.pc, &way.state);
             return;
         }
     }

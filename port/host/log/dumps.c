@@ -2026,6 +2026,26 @@ static void take_stack_heading(struct scan *s, size_t size, size_t behind)
         take_first_row(s, behind);
 }
 
+/* The first number of the line behind BEHIND, as T's kind needs it: where words begin, an image's base, its slide. */
+static void take_place(struct scan *s, const struct format_text *t, size_t behind)
+{
+    struct dumps *d = s->d;
+    struct number numbers[MOST_NUMBERS];
+
+    if (scan_numbers(s, behind, numbers, t->kind == FORMAT_FROM ? 8 : 6) == 0)
+        return;
+    if (t->kind == FORMAT_FROM) {
+        s->took = true;
+        begin_words(d, numbers[0].value, false);
+    } else if (t->kind == FORMAT_BASE) {
+        d->has_base = true;
+        d->base = numbers[0].value;
+    } else {
+        d->has_slide = true;
+        d->slide = numbers[0].value;
+    }
+}
+
 /* What the text T says of the line, in which it ends at BEHIND. LIST has NUM addresses. Returns how many it has now. */
 static size_t take_text(struct scan *s, const struct format_text *t, size_t behind, struct named_address *list,
                         size_t num)
@@ -2057,22 +2077,9 @@ static size_t take_text(struct scan *s, const struct format_text *t, size_t behi
         take_stack_heading(s, strlen(t->text), behind);
         break;
     case FORMAT_FROM:
-        if (scan_numbers(s, behind, numbers, 8) > 0) {
-            s->took = true;
-            begin_words(d, numbers[0].value, false);
-        }
-        break;
     case FORMAT_BASE:
-        if (scan_numbers(s, behind, numbers, 6) > 0) {
-            d->has_base = true;
-            d->base = numbers[0].value;
-        }
-        break;
     case FORMAT_MOVED:
-        if (scan_numbers(s, behind, numbers, 6) > 0) {
-            d->has_slide = true;
-            d->slide = numbers[0].value;
-        }
+        take_place(s, t, behind);
         break;
     case FORMAT_UNREAD:
         d->unread = t->said;
@@ -2622,47 +2629,80 @@ static bool has_no_word(const struct scan *s)
     return i == s->size;
 }
 
+/* A line of which a part has been kept, with the next ones that belong to it. */
+static bool take_part(struct scan *s)
+{
+    struct dumps *d = s->d;
+    bool whole;
+
+    if (d->follow || !take_joined(d, s->text, s->size, &whole))
+        return false;
+    d->idle = 0;
+    d->taken = true;
+    if (whole && begin_scan(s, d, d->joined, d->joined_size))
+        scan_registers(s, true);
+    d->ignored = s->ignored && !s->set;
+    return true;
+}
+
+/* The addresses of code in the line, which become LIST. Returns their number. */
+static size_t take_list(struct scan *s, struct named_address *list)
+{
+    const bool list_follows = s->d->list, frames = s->d->frames;
+    size_t num;
+
+    num = take_texts(s, list, 0);
+    num = lists_take_based_line(s, list, num);
+    if (list_follows)
+        num = lists_take_list_line(s, list, num);
+    if (frames)
+        num = lists_take_first_number(s, list, num);
+    if (num == 0 && !(list_follows && s->took))
+        num = lists_take_frame_line(s, list, num);
+    s->d->listed = s->d->listed || num > 0;
+    return num;
+}
+
+/* Counts what might be words of a stack, for what is said where none is found. */
+static void count_words(const struct scan *s)
+{
+    struct dumps *d = s->d;
+
+    d->bare += !s->took && !d->stack_said && has_bare_words(s);
+    d->singles += !s->took && is_lone_word(s);
+    d->rows += !s->took && (has_memory(s) || has_prefixed_words(s) || is_quoted_word(s));
+    d->strings += has_string(s);
+    d->near_rows += !s->took && is_row_near_sp(s);
+}
+
+/* Registers and words of the stack in the line. FOLLOW: words of the stack stood in front of it. */
+static void take_words(struct scan *s, bool follow)
+{
+    bool arrow;
+
+    if (take_rows(s, true) || take_pending(s) || take_member(s) || take_printed(s) || braces_take(s))
+        return;
+    take_print(s);
+    scan_registers(s, true);
+    arrow = !s->words && (take_miscounted(s) || take_arrow_line(s));
+    s->took = s->took || s->words || arrow || take_index_line(s) || take_heading(s) || take_lines(s, follow);
+    count_words(s);
+}
+
 size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_address *list)
 {
-    const bool list_follows = d->list, follow = d->follow, frames = d->frames, top = d->top;
+    const bool follow = d->follow, top = d->top;
     const unsigned unknown = d->unknown;
     struct scan s;
     size_t num;
-    bool whole, arrow;
 
-    if (!begin_scan(&s, d, text, size))
+    if (!begin_scan(&s, d, text, size) || take_part(&s))
         return 0;
-    if (!follow && take_joined(d, s.text, size, &whole)) {
-        d->idle = 0;
-        d->taken = true;
-        if (whole && begin_scan(&s, d, d->joined, d->joined_size))
-            scan_registers(&s, true);
-        d->ignored = s.ignored && !s.set;
-        return 0;
-    }
     if (!d->dump.has_sp && names_stack(&s))
         scan_registers(&s, true);
-    num = take_texts(&s, list, 0);
-    num = lists_take_based_line(&s, list, num);
-    if (list_follows)
-        num = lists_take_list_line(&s, list, num);
-    if (frames)
-        num = lists_take_first_number(&s, list, num);
-    if (num == 0 && !(list_follows && s.took))
-        num = lists_take_frame_line(&s, list, num);
-    d->listed = d->listed || num > 0;
-    if (num == 0 && !take_rows(&s, true) && !take_pending(&s) && !take_member(&s) && !take_printed(&s) &&
-        !braces_take(&s)) {
-        take_print(&s);
-        scan_registers(&s, true);
-        arrow = !s.words && (take_miscounted(&s) || take_arrow_line(&s));
-        s.took = s.took || s.words || arrow || take_index_line(&s) || take_heading(&s) || take_lines(&s, follow);
-        d->bare += !s.took && !d->stack_said && has_bare_words(&s);
-        d->singles += !s.took && is_lone_word(&s);
-        d->rows += !s.took && (has_memory(&s) || has_prefixed_words(&s) || is_quoted_word(&s));
-        d->strings += has_string(&s);
-        d->near_rows += !s.took && is_row_near_sp(&s);
-    }
+    num = take_list(&s, list);
+    if (num == 0)
+        take_words(&s, follow);
     d->taken = s.took || num > 0;
     d->ignored = s.ignored && !s.set;
     d->top = d->top && !(top && s.size > 0);

@@ -110,21 +110,6 @@ static const struct layout *find_layout(const struct foreign *f, unsigned versio
     return NULL;
 }
 
-/* CRC-32 of IEEE 802.3. */
-static uint32_t check_of(const uint8_t *bytes, size_t size)
-{
-    uint32_t sum = 0xffffffff;
-    size_t i;
-    unsigned bit;
-
-    for (i = 0; i < size; i++) {
-        sum ^= bytes[i];
-        for (bit = 0; bit < 8; bit++)
-            sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
-    }
-    return ~sum;
-}
-
 /* Takes the block at *AT. Returns NULL, or what is wrong with it. */
 static const char *take_zephyr_block(const struct foreign *f, size_t *at, struct log_dump *dump)
 {
@@ -141,8 +126,8 @@ static const char *take_zephyr_block(const struct foreign *f, size_t *at, struct
         return "it is cut";
     if (p[0] == 'C') {
         *at += head;
-        return load_number(p + 3, 4, false) == check_of(f->bytes, (size_t)(p - f->bytes)) ? NULL
-                                                                                          : "its check is wrong";
+        return load_number(p + 3, 4, false) == log_crc32(f->bytes, (size_t)(p - f->bytes)) ? NULL
+                                                                                           : "its check is wrong";
     }
     low = load_number(p + 3, word, false);
     size = p[0] == 'M' ? load_number(p + 3 + word, word, false) - low : load_number(p + 3, 2, false);

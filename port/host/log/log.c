@@ -163,14 +163,13 @@ enum {
     REPEATED = 0x7fffffe
 };
 
-/* CRC-32, because a reset, firmware or the next boot may have changed the record. */
-static uint32_t record_check(const uint8_t *bytes)
+uint32_t log_crc32(const uint8_t *bytes, size_t size)
 {
     uint32_t sum = 0xffffffff;
     size_t i;
     unsigned bit;
 
-    for (i = RECORD_CODE; i < LOG_RECORD_SIZE; i++) {
+    for (i = 0; i < size; i++) {
         sum ^= bytes[i];
         for (bit = 0; bit < 8; bit++)
             sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
@@ -220,7 +219,9 @@ static bool read_record(const uint8_t *bytes, bool big, struct log_record *recor
     uint64_t total = load_number(bytes + RECORD_TOTAL, 4, big);
     uint32_t words[LOG_RECORD_WORDS];
 
-    if (load_number(bytes + 4, 4, big) != record_check(bytes) || num > LOG_RECORD_WORDS)
+    /* A reset, firmware or the next boot may have changed it. */
+    if (load_number(bytes + 4, 4, big) != log_crc32(bytes + RECORD_CODE, LOG_RECORD_SIZE - RECORD_CODE) ||
+        num > LOG_RECORD_WORDS)
         return false;
     memset(record, 0, sizeof *record);
     record->code = (int32_t)load_number(bytes + RECORD_CODE, 4, big);

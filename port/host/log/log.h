@@ -64,6 +64,9 @@ struct log_record {
     uint64_t missing; /* frames behind the last item */
 };
 
+/* CRC-32 of IEEE 802.3, which crash records and Zephyr's core dumps have. */
+uint32_t log_crc32(const uint8_t *bytes, size_t size);
+
 /* Finds the next crash record in the SIZE bytes at BYTES, from *AT on, and sets *AT to where it begins. BIG: the byte
  * order of the machine. Adds to *BROKEN how many it has passed over whose check is wrong. Returns false if there is no
  * other. */
