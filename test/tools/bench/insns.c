@@ -4,8 +4,8 @@
  * A plugin of QEMU's: prints how many instructions a program has executed, to standard error. Of one with bench.c it
  * also prints "within NUMBER" whenever it calls counted_end: those in counted(), and in what that calls, since the last
  * time. The interface is declared here because distributions do not ship its header; what is used of it has been the
- * same since its version 1, but for counting in the translated code itself, which versions 0 and 1 have: it takes a third
- * of what a call takes. VERSION is the interface's, by the command line: QEMU refuses one that it does not know.
+ * same since its version 1. Versions 0 and 1 also count in the translated code itself, in a third of the time of calls.
+ * VERSION is the interface's, by the command line: QEMU refuses one that it does not know.
  */
 #include <stdbool.h>
 #include <stddef.h>
