@@ -2,8 +2,11 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "moved.h"
 #include "common/image.h"
+#include "common/report.h"
 
 #include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,6 +200,7 @@ static bool is_near(const struct section *s, uint64_t addr)
 static bool has_moved(const struct bytes_of *of, uint64_t addr, uint64_t change, unsigned bits)
 {
     const uint64_t mask = bits == 64 ? UINT64_MAX : UINT32_MAX, grown = of->after->size - of->before->size;
+    const uint64_t start = of->after->tables - of->before->tables; /* by so much sframe_start moves in the room */
     size_t i;
 
     for (i = 0; i < of->before->image->num_sections; i++) {
@@ -204,7 +208,9 @@ static bool has_moved(const struct bytes_of *of, uint64_t addr, uint64_t change,
         const uint64_t move = of->after->image->sections[i].addr - s->addr;
 
         if ((s->flags & SHF_ALLOC) != 0 && is_near(s, addr) &&
-            (((move ^ change) & mask) == 0 || (has_room(of->before, s) && (((move + grown) ^ change) & mask) == 0)))
+            (((move ^ change) & mask) == 0 ||
+             (has_room(of->before, s) &&
+              ((((move + grown) ^ change) & mask) == 0 || (((move + start) ^ change) & mask) == 0))))
             return true;
     }
     return false;
@@ -334,13 +340,15 @@ static bool compare_sections(const struct linked *a, const struct linked *b, str
     for (i = 0; i < a->image->num_sections; i++) {
         const struct section *x = &a->image->sections[i], *y = &b->image->sections[i];
         const uint64_t move = y->addr - x->addr, grown = has_room(a, x) ? b->size - a->size : 0;
+        const uint64_t start = has_room(a, x) ? b->tables - a->tables : 0;
 
         if (strcmp(x->name, y->name) != 0 || x->type != y->type || x->flags != y->flags)
             return false;
         if ((x->flags & SHF_ALLOC) == 0)
             continue;
         if (has_room(a, x) != has_room(b, y) || y->size - x->size != grown || !add_move(d, move) ||
-            !add_move(d, move + grown) || (grown != 0 && a->addr - x->addr != b->addr - y->addr))
+            !add_move(d, move + grown) || !add_move(d, move + start) ||
+            (grown != 0 && a->addr - x->addr != b->addr - y->addr))
             return false;
         if ((x->flags & SHF_EXECINSTR) == 0)
             continue;
@@ -445,4 +453,55 @@ bool moved_tables(uint8_t *bytes, size_t size, bool big, uint64_t from, uint64_t
         store_number(start, 8, big, load_number(start, 8, big) + code - (to - from));
     }
     return true;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+/* Where in AFTER is what is at ADDR in BEFORE. */
+static uint64_t moved_addr(const struct image *before, const struct image *after, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < before->num_sections; i++) {
+        const struct section *s = &before->sections[i];
+
+        if ((s->flags & SHF_ALLOC) != 0 && (s->flags & SHF_TLS) == 0 && addr >= s->addr && addr - s->addr < s->size)
+            return addr - s->addr + after->sections[i].addr;
+    }
+    return addr;
+}
+
+/* Whether the number at AT in TEXT is an address. Distances follow a plus sign, and what else has a number is in the
+ * middle of a name. */
+static bool is_printed_addr(const char *text, const char *at)
+{
+    return at > text && strchr(" (\"=", at[-1]) != NULL;
+}
+
+char *moved_text(char *text, const struct image *before, const struct image *after)
+{
+    const char *from = text, *at;
+    char *result = NULL;
+    size_t size;
+    FILE *f;
+
+    if (text == NULL)
+        return NULL;
+    f = open_memstream(&result, &size);
+    if (f == NULL)
+        report_fail("out of memory");
+    for (at = text; (at = strstr(at, "0x")) != NULL; at += 2) {
+        char *end;
+        const uint64_t addr = strtoull(at, &end, 16);
+
+        if (!is_printed_addr(text, at))
+            continue;
+        fprintf(f, "%.*s0x%" PRIx64, (int)(at - from), from, moved_addr(before, after, addr));
+        from = end;
+    }
+    fputs(from, f);
+    if (fclose(f) != 0)
+        report_fail("out of memory");
+    free(text);
+    return result;
 }

@@ -16,7 +16,7 @@
 /* An image, and where the room is in it. */
 struct linked {
     struct image *image;
-    uint64_t addr, size;
+    uint64_t addr, size, tables; /* TABLES: where those begin in the room */
 };
 
 /* Whether B is A with another room. Leaves in CODE by how much all of the code has moved. */
@@ -25,5 +25,9 @@ bool moved_only(const struct linked *a, const struct linked *b, uint64_t *code);
 /* Makes tables of SIZE bytes at BYTES, which were made for the address FROM, those for the address TO of code that has
  * moved by CODE. Returns false if they are no such tables. */
 bool moved_tables(uint8_t *bytes, size_t size, bool big, uint64_t from, uint64_t to, uint64_t code);
+
+/* TEXT, which sfu-gen has printed about BEFORE and which is freed, with the addresses that AFTER has instead. The text
+ * that is returned is to be freed, too. */
+char *moved_text(char *text, const struct image *before, const struct image *after);
 
 #endif

@@ -935,7 +935,6 @@ static struct {
     uint8_t *tables;
     size_t size;
     uint64_t addr;
-    uint64_t moved; /* by so much the code has moved since sfu-gen has read it */
 } last;
 
 static void forget_last(void)
@@ -949,11 +948,19 @@ static void forget_last(void)
     memset(&last, 0, sizeof last);
 }
 
-/* Whether what sfu-gen has said names addresses of code: a message, or code without a symbol. */
-static bool names_addresses(const struct said *said)
+/* Whether an option of sfu-gen, or a file that it names, may say where code is: then the code is read where it is. */
+static bool names_addresses(void)
 {
-    return (said->err != NULL && said->err[0] != '\0') ||
-           (said->out != NULL && strstr(said->out, "{\"function\": \"0x") != NULL);
+    size_t i;
+
+    for (i = 1; i < options.gen.num; i++) {
+        const char *word = options.gen.list[i];
+
+        if (strstr(word, "0x") != NULL || strchr(word, '@') != NULL || strncmp(word, "--al", 4) == 0 ||
+            strncmp(word, "--m", 3) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Takes the tables of the link before for those of NOW at ADDR, if nothing but the room is another one. */
@@ -961,23 +968,15 @@ static bool take_last(const struct linked *now, uint64_t addr)
 {
     uint64_t code;
 
-    if (last.linked.image == NULL || !moved_only(&last.linked, now, &code) ||
-        (code != 0 && names_addresses(&last.said)) ||
+    if (last.linked.image == NULL || !moved_only(&last.linked, now, &code) || (code != 0 && names_addresses()) ||
         !moved_tables(last.tables, last.size, now->image->big, last.addr, addr, code))
         return false;
     last.addr = addr;
-    last.moved += code;
+    if (code == 0)
+        return true;
+    last.said.out = moved_text(last.said.out, last.linked.image, now->image);
+    last.said.err = moved_text(last.said.err, last.linked.image, now->image);
     return true;
-}
-
-/* What sfu-gen has said of saved registers, where the code is now. */
-static void read_saved(struct needs *needs)
-{
-    size_t i;
-
-    fill_read_saved(last.said.out, &needs->saved);
-    for (i = 0; i < needs->saved.num; i++)
-        needs->saved.list[i].start += last.moved;
 }
 
 /* Makes tables for ADDR. They are then the last ones. */
@@ -998,12 +997,12 @@ static void make_last(uint64_t addr)
  * larger, and IMAGE stays. */
 static bool make_own(struct image *image, struct needs *needs)
 {
-    const struct linked now = {image, needs->place.addr, object_size(&job.room)};
+    const struct linked now = {image, needs->place.addr, object_size(&job.room), object_tables(&job.room)};
     const uint64_t addr = needs->place.addr + object_tables(&job.room);
 
     if (!take_last(&now, addr))
         make_last(addr);
-    read_saved(needs);
+    fill_read_saved(last.said.out, &needs->saved);
     needs->place.tables = addr;
     needs->place.tables_size = last.size;
     if (!make_room(needs, last.size)) {

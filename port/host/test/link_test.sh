@@ -727,6 +727,9 @@ data, at, words = facts(sys.argv[1])
 open("made.tables", "wb").write(data[at + words[2]:at + words[2] + words[3]])
 print("0x%x" % (words[1] + words[2]))
 END
+# sfu-gen, and how often it runs.
+printf '#!/bin/sh\necho x >>made\nexec "%s" "$@"\n' "$gen" >gen.counts
+chmod +x gen.counts
 # The second link has other code where it has other input: the tables of the first one are not taken then.
 changed() {
     cat >ld.changes <<'END'
@@ -735,7 +738,7 @@ echo x >>links
 [ "$(wc -l <links)" = 1 ] || cp changed.o own.o
 exec ld "$@"
 END
-    printf '#!/bin/sh\necho x >>made\nexec "%s" "$@"\n' "$gen" >gen.counts && chmod +x ld.changes gen.counts || return 1
+    chmod +x ld.changes
     local frame
     for frame in 40 64; do
         # shellcheck disable=SC2016  # for sed
@@ -749,6 +752,36 @@ END
 }
 cp own.c first.c
 try "own object: another code in the second link" changed
+# The code is read once, although the tables begin elsewhere in the second link and, with lld, the code has moved:
+# messages name the addresses that it has then.
+cat >bounds.s <<'END'
+    .text
+    .globl tables_at, lost
+    .type tables_at, @function
+tables_at:
+    lea sframe_start(%rip), %rax
+    lea sframe_end(%rip), %rcx
+    ret
+    .size tables_at, . - tables_at
+    .type lost, @function
+lost:
+    mov %rdi, %rsp
+    jmp *%rsi
+    .size lost, . - lost
+END
+gcc -c bounds.s || exit 1
+# where NAME OFFSET: the address in own.elf.
+where() { printf '0x%x' $((0x$(nm own.elf | awk -v name="$1" '$3 == name { print $1 }') + $2)); }
+once() {
+    rm -f links made
+    SFU_GEN=./gen.counts "$link" "$@" own.o panic.o bounds.o unnamed.o -o own.elf 2>once.log &&
+        [ "$(wc -l <made)" = 1 ] && filled own.elf &&
+        "$gen" -q --small --find --address="$(python3 tables.py own.elf)" -o true.tables own.elf &&
+        cmp true.tables made.tables && grep -q " lost ($(where lost 0)) has no rows" once.log &&
+        grep -q "; none: .*$(where known 1) (known+0x1)" once.log
+}
+try "own object: the code is read once" once ./ld.bfd -T own.ld
+try "own object: the code is read once, by lld, which moves it" once ./counted ld.lld -static -e start
 # The lines of README.md, in a kernel that has a console and a structure of saved registers.
 readme() {
     {
