@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The ways through a unit: the state of each of its instructions, and what it does to its caller. */
+#include "imports.h"
 #include "index.h"
 #include "stacks.h"
 #include "state.h"
@@ -1493,7 +1494,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     const struct code_value sp = state->reg[r->code->cpu->sp];
     const bool left = state->has_left;
 
-    code_step(r->code->cpu, state, fact);
+    import_step(r->code, state, fact);
     believe_restored(r, state, fact, pc + fact->size);
     if (fact->flow == CODE_NEXT)
         stack_switch(r->code, r->unit, state, &sp, left);

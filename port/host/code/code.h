@@ -71,8 +71,9 @@
  *     which that is known to be false (`ret n`) is believed not to; of one that is not known CFI says how much it takes
  *     off the stack. RA's register is another one behind each call.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there; or, where
- *     there is no CFI, what is called has no way back, or a name that says so (imports.c). `ud2`,
- *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
+ *     there is no CFI, what is called has no way back, or a name that says so (imports.c). Functions that call each
+ *     other have none, if none of them has one as long as the others do not come back. `ud2`, `unimp`, `ebreak`, `udf`
+ *     and `brk`, except for `brk #0`, do not go on.
  *   - Who jumps to a thunk that returns in its place (x86: `__x86_return_thunk`) has put SP and FP back, unless it is
  *     seen that SP is below the return address (`__x86_indirect_thunk`).
  *   - Code that no way is seen to lead to begins with what CFI says of it there, unless the code contradicts that.
@@ -106,12 +107,14 @@
  * which perhaps does not come back; + CODE_OF_MODE, the SP of a mode of the CPU that may be that of the entry;
  * + CODE_ONE_WAY, on one of two ways that flags have decided between; BASE_UNKNOWN + CODE_ALL_OR_NONE is all ones, or
  * 0; BASE_UNKNOWN + CODE_PERHAPS, in a word, is what RA or FP had at the entry, or not any more; and BASE_UNKNOWN +
- * CODE_SOME_BITS and more is a number of which some bits are known (state.c, struct bits). */
+ * CODE_SOME_BITS and more is a number of which some bits are known (state.c, struct bits). BASE_WORD is the address of
+ * a function, which is in the word of the GOT at K (imports.c). */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
     BASE_TABLE,   /* see above */
     BASE_INDEXED, /* a number that is not known: of an entry in a table at K */
+    BASE_WORD,    /* see above */
     BASE_NEAR,    /* somewhere on the stack that SP is on: SP may be moved there (alloca) */
     BASE_CFA,     /* the CFA */
     BASE_ALIGNED, /* SP where it was rounded */
@@ -405,14 +408,17 @@ struct code_edges {
     size_t num, size;
 };
 
-/* Whether what is called at ADDR comes back to its caller: never, or by a way that was seen. */
+/* Whether what is called at ADDR comes back to its caller: never, or by a way that was seen. As long as that is not
+ * KNOWN, trial.c believes it, if it has an ORDER. */
 struct code_callee {
     uint64_t addr; /* 0: no callee */
-    bool never, returns;
+    bool never, returns, known;
+    uint8_t tries;
+    uint32_t order, lowest;
 };
 
-/* A word where the dynamic linker puts the address of a function: NEVER, of one that does not return (imports.c),
- * whoever has it; or of the image's own one at TARGET. */
+/* A word of the GOT, where the address of a function is: NEVER, of one that does not return (imports.c), whoever has
+ * it; or of the image's own one at TARGET; neither: of one of which nothing is known, or something else. */
 struct code_import {
     uint64_t word, target;
     bool never;
@@ -425,10 +431,14 @@ struct code_imports {
     bool is_known;
 };
 
-/* SIZE places, a power of two; by addresses. */
+/* SIZE places, a power of two; by addresses. OPEN: the addresses of those that are not known, by ORDER; LOWEST: the
+ * lowest order of those whose answer was believed. */
 struct code_callees {
     struct code_callee *places;
     size_t num, size;
+    uint64_t *open;
+    size_t num_open;
+    uint32_t lowest;
 };
 
 struct code {

@@ -6,6 +6,7 @@
  * name into a word of the GOT, and calls go there by that word, or by an entry of a PLT.
  */
 #include "imports.h"
+#include "state.h"
 #include "units.h"
 
 #include <stddef.h>
@@ -138,6 +139,14 @@ static int by_word(const void *a, const void *b)
     return (x->word > y->word) - (x->word < y->word);
 }
 
+/* What the first NUM of LIST, in order, say of the word at ADDR; or NULL. */
+static const struct code_import *find_word(const struct code_import *list, size_t num, uint64_t addr)
+{
+    const size_t below = count_up_to(list, num, sizeof *list, offsetof(struct code_import, word), addr);
+
+    return below > 0 && list[below - 1].word == addr ? &list[below - 1] : NULL;
+}
+
 /* The GOT, to which nobody but the dynamic linker writes: a section or two. */
 struct got {
     const struct section *parts[2];
@@ -159,10 +168,32 @@ struct symbols {
     size_t num;
 };
 
-/* Notes the words of GOT that the relocations of DATA give the addresses of SYMBOLS. */
-static void note_words(struct code_imports *imports, const struct got *got, Elf_Data *data, bool is_rela,
+/* Whether relocations of TYPE put into a word what it has in the file, or an addend, + where the image lies. */
+static bool is_relative(unsigned machine, uint64_t type)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return type == R_X86_64_RELATIVE;
+    case EM_386:
+        return type == R_386_RELATIVE;
+    case EM_AARCH64:
+        return type == R_AARCH64_RELATIVE;
+    case EM_ARM:
+        return type == R_ARM_RELATIVE;
+    case EM_RISCV:
+        return type == R_RISCV_RELATIVE;
+    default:
+        return machine == EM_S390 && type == R_390_RELATIVE;
+    }
+}
+
+/* Notes the words of GOT that the relocations of DATA change: to the addresses of SYMBOLS, of the image's own functions
+ * or, without a target, to something else. */
+static void note_words(struct code *code, const struct got *got, Elf_Data *data, bool is_rela,
                        const struct symbols *symbols)
 {
+    const unsigned machine = code->image->header.e_machine;
+    struct code_imports *imports = &code->imports;
     GElf_Rela rela;
     GElf_Rel rel;
     int i;
@@ -174,9 +205,14 @@ static void note_words(struct code_imports *imports, const struct got *got, Elf_
         if (is_rela ? gelf_getrela(data, i, &rela) == NULL : gelf_getrel(data, i, &rel) == NULL)
             return;
         info = is_rela ? rela.r_info : rel.r_info;
-        if (GELF_R_SYM(info) == 0 || GELF_R_SYM(info) >= symbols->num || (is_rela && rela.r_addend != 0))
-            continue;
-        import = symbols->list[GELF_R_SYM(info)];
+        import = (struct code_import){0, 0, false};
+        if (GELF_R_SYM(info) == 0 && is_relative(machine, GELF_R_TYPE(info))) {
+            if (!is_rela)
+                continue;
+            import.target = (uint64_t)rela.r_addend & ~(uint64_t)code->cpu->mode;
+        } else if (GELF_R_SYM(info) > 0 && GELF_R_SYM(info) < symbols->num && !(is_rela && rela.r_addend != 0)) {
+            import = symbols->list[GELF_R_SYM(info)];
+        }
         import.word = is_rela ? rela.r_offset : rel.r_offset;
         if (!is_in_got(got, import.word))
             continue;
@@ -208,6 +244,31 @@ static void read_symbols(const struct code *code, uint32_t index, struct symbols
     }
 }
 
+/* Words of GOT that no relocation changes, or one that leaves no other trace (SHT_RELR), have in the file where the
+ * image's own functions are. */
+static void note_constant_words(struct code *code, const struct got *got)
+{
+    struct image *image = code->image;
+    struct code_imports *imports = &code->imports;
+    const size_t num = imports->num;
+    uint64_t k;
+    unsigned i;
+
+    for (i = 0; i < 2; i++)
+        for (k = 0; got->parts[i] != NULL && k + code->cpu->word <= got->parts[i]->size; k += code->cpu->word) {
+            const uint64_t word = got->parts[i]->addr + k;
+            const uint8_t *p = image_bytes(image, word, code->cpu->word);
+            const uint64_t to = p != NULL ? load_number(p, code->cpu->word, image->big) : 0;
+            const uint64_t target = to & ~(uint64_t)code->cpu->mode;
+
+            if (target == 0 || image_code(image, target) == NULL || find_word(imports->list, num, word) != NULL)
+                continue;
+            imports->list = grow(imports->list, imports->num, sizeof *imports->list);
+            imports->list[imports->num++] = (struct code_import){word, target, false};
+        }
+    put_in_order(imports->list, imports->num, sizeof *imports->list, by_word);
+}
+
 /* Dynamic relocations belong to one table of symbols, which is read once. There are those of data, of a PLT, and of
  * functions that choose among several. */
 static void find_words(struct code *code)
@@ -235,31 +296,40 @@ static void find_words(struct code *code)
         num++;
         data = elf_getdata(scn, NULL);
         if (data != NULL)
-            note_words(&code->imports, &got, data, s->type == SHT_RELA, &symbols);
+            note_words(code, &got, data, s->type == SHT_RELA, &symbols);
     }
     free(symbols.list);
     put_in_order(code->imports.list, code->imports.num, sizeof *code->imports.list, by_word);
+    if (image->pe == NULL)
+        note_constant_words(code, &got);
 }
 
 static const struct code_import *import_of(struct code *code, uint64_t word)
 {
-    struct code_imports *imports = &code->imports;
-    size_t below;
-
-    if (!imports->is_known)
+    if (!code->imports.is_known)
         find_words(code);
-    below =
-        count_up_to(imports->list, imports->num, sizeof *imports->list, offsetof(struct code_import, word), word);
-    return below > 0 && imports->list[below - 1].word == word ? &imports->list[below - 1] : NULL;
+    return find_word(code->imports.list, code->imports.num, word);
 }
 
 /* ---- Code ------------------------------------------------------------------------------------------------------ */
+
+/* Whether FACT, behind which STATE holds, goes where a register says that has got the address in a word of the GOT. */
+static bool goes_by_loaded(const struct code_fact *fact, const struct code_state *state)
+{
+    const struct code_op *op = fact->num == 1 ? &fact->op[0] : NULL;
+
+    return (fact->flow == CODE_CALL || fact->flow == CODE_AWAY) && fact->target == 0 && op != NULL &&
+           (op->what == CODE_SET || op->what == CODE_LOAD) && op->reg == CODE_TARGET && state != NULL &&
+           state->reg[CODE_TARGET].base == BASE_WORD;
+}
 
 const struct code_import *import_by_word(struct code *code, const struct code_fact *fact,
                                          const struct code_state *state)
 {
     struct code_value at = {0, BASE_NUMBER, false, 0, 0};
 
+    if (goes_by_loaded(fact, state))
+        return import_of(code, unit_address_of(code->cpu, &state->reg[CODE_TARGET]));
     if (!fact->by_word)
         return NULL;
     if (fact->word_base != CODE_ZERO && (state == NULL || state->reg[fact->word_base].base != BASE_NUMBER))
@@ -268,6 +338,36 @@ const struct code_import *import_by_word(struct code *code, const struct code_fa
         at = state->reg[fact->word_base];
     code_move(&at, fact->word);
     return import_of(code, unit_address_of(code->cpu, &at));
+}
+
+/* Where OP, in front of which STATE holds, loads one register from, if that is a number; or 0. Of a sum of two
+ * registers both are: the address of the GOT, and how far from that the word is (ARM). */
+static uint64_t loaded_from(const struct code_cpu *cpu, const struct code_state *state, const struct code_op *op)
+{
+    const uint8_t other = (uint8_t)(op->from & UINT8_MAX);
+    const bool is_sum = op->what == CODE_TABLE && op->last == cpu->word && op->from >> 8 == CODE_NONE &&
+                        other < CODE_REGISTERS && state->reg[other].base == BASE_NUMBER;
+    struct code_value at;
+
+    if ((!is_sum && (op->what != CODE_LOAD || op->reg != op->last)) || state->reg[op->base].base != BASE_NUMBER)
+        return 0;
+    at = state->reg[op->base];
+    code_move(&at, op->k);
+    if (is_sum)
+        code_move(&at, state->reg[other].k);
+    return unit_address_of(cpu, &at);
+}
+
+void import_step(struct code *code, struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_op *op = &fact->op[0];
+    const struct code_cpu *cpu = code->cpu;
+    const uint64_t from = fact->num == 1 ? loaded_from(cpu, state, op) : 0;
+    const struct code_import *import = from != 0 ? import_of(code, from) : NULL;
+
+    code_step(cpu, state, fact);
+    if (import != NULL && (import->never || import->target != 0) && op->reg != cpu->sp)
+        state->reg[op->reg] = (struct code_value){state_wrapped(cpu, (int64_t)from), BASE_WORD, false, 0, 0};
 }
 
 /* Does what FACT does with STATE, and leaves in WORD where the last word was that it has read. */

@@ -363,7 +363,7 @@ static const struct facts facts[] = {
     {0xb9, 0xf2, 0xf2, 0, BYTE3},
     {0xb9, 0xf4, 0xfb, 0, BYTE3},
     {0xb9, 0xfd, 0xfd, 0, BYTE3},
-    /* RIL: larl, lgfi, xihf ... llilf; msgfi ... alfi; cgfi ...; llhrl ... llghrl, sthrl, lgrl, stgrl, lgfrl, lrl,
+    /* RIL: larl, lgfi, xihf ... llilf; msgfi ... alfi; cgfi ...; llhrl ... llghrl, sthrl, stgrl, lgfrl, lrl,
      * llgfrl, strl; pfdrl, cghrl ...; SSF: mvcos, ectg, lpd, lpdg; aih, alsih, alsihn; cih, clih */
     {0xc0, 0x6, 0xf, 0, BYTE1},
     {0xc2, 0x0, 0x1, 0, BYTE1},
@@ -373,7 +373,6 @@ static const struct facts facts[] = {
     {0xc4, 0x2, 0x2, 0, BYTE1},
     {0xc4, 0x4, 0x6, 0, BYTE1},
     {0xc4, 0x7, 0x7, 0, NOTHING},
-    {0xc4, 0x8, 0x8, 0, BYTE1},
     {0xc4, 0xb, 0xb, 0, NOTHING},
     {0xc4, 0xc, 0xe, 0, BYTE1},
     {0xc4, 0xf, 0xf, 0, NOTHING},
@@ -927,7 +926,7 @@ static bool table_of_32(struct code_fact *fact, const uint8_t *p)
     return true;
 }
 
-/* RIL: larl, lgfi, llihf, llilf; slgfi, agfi, algfi. Returns false if it is another one. */
+/* RIL: larl, lgfi, llihf, llilf; lgrl; slgfi, agfi, algfi. Returns false if it is another one. */
 static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     uint8_t reg = (uint8_t)high(p[1]);
@@ -946,6 +945,9 @@ static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t p
         return true;
     case 0xc0f:
         code_add(fact, CODE_NUMBER, reg, 0, 0, bits);
+        return true;
+    case 0xc48: /* lgrl */
+        code_add(fact, CODE_LOAD, reg, reg, CODE_ZERO, (int64_t)(pc + (uint64_t)(2 * imm)));
         return true;
     case 0xc24:
         code_add(fact, CODE_SET, reg, 0, reg, -(int64_t)bits);
@@ -1155,6 +1157,7 @@ static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         return by_register(fact, p);
     case 0xc0:
     case 0xc2:
+    case 0xc4:
         return immediate_of_32(fact, p, pc);
     case 0xd2: /* mvc */
         code_copy(fact, based(high(p[2])), displacement(p + 2), based(high(p[4])), displacement(p + 4), p[1] + 1u);

@@ -81,7 +81,8 @@ void code_move(struct code_value *value, int64_t by)
 {
     if (value->base == BASE_UNKNOWN || value->base == BASE_NEAR)
         return;
-    if (value->base > BASE_NEAR && (is_far(value->k) || is_far(by) || is_far(value->k + by)))
+    if ((value->base == BASE_WORD && by != 0) ||
+        (value->base > BASE_NEAR && (is_far(value->k) || is_far(by) || is_far(value->k + by))))
         *value = state_unknown;
     else
         value->k = (int64_t)((uint64_t)value->k + (uint64_t)by);
@@ -761,9 +762,9 @@ static bool is_lost(const struct code_cpu *cpu, const struct code_value *value, 
 {
     const bool is_number = value->base >= BASE_NUMBER && value->base <= BASE_INDEXED;
 
-    return is_own_register(cpu, reg) &&
-           (code_is_gone(value) || (is_number && (reg == cpu->sp || (reg == cpu->fp && value->k != 0))) ||
-            (value->base == BASE_RETURN && reg == cpu->fp));
+    return is_own_register(cpu, reg) && (code_is_gone(value) || value->base == BASE_WORD ||
+                                         (is_number && (reg == cpu->sp || (reg == cpu->fp && value->k != 0))) ||
+                                         (value->base == BASE_RETURN && reg == cpu->fp));
 }
 
 /* What two values of REG that differ are both. What is lost on one way is lost: a row is right for both, or it is none.

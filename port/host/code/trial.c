@@ -88,8 +88,7 @@ static bool is_other_code(const struct code *code, uint64_t addr)
 }
 
 static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth);
-static bool never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state,
-                                  unsigned depth);
+static bool import_never_returns(struct code *code, const struct code_import *import, unsigned depth);
 
 /* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
  * is no function that is called. */
@@ -452,11 +451,59 @@ static void note_unaligned(struct code_ends *ends, uint64_t target)
         ends->unaligned[ends->num_unaligned++] = target;
 }
 
+/* x86: whether the code at ADDR calls what lies a little behind where it is to return to, before it does: so libgcc's
+ * __morestack calls a function anew, on a larger stack. No function that it calls before moves SP or FP. */
+static bool goes_behind(const struct code *code, uint64_t addr)
+{
+    enum { MOST = 64, RETURN_SIZE = 3 }; /* instructions; of `ret $8` */
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_value *to;
+    struct code_state state;
+    struct code_fact fact;
+    unsigned i;
+
+    code_entry(cpu, &state);
+    for (i = 0; i < MOST && unit_fact_at(code, addr, &fact); i++) {
+        struct code_value word = {0};
+
+        code_step(cpu, &state, &fact);
+        if (fact.flow == CODE_CALL && fact.target == 0) {
+            if (fact.by_word)
+                word = state_load(&state, &state.reg[fact.word_base], fact.word);
+            to = fact.by_word ? &word : &state.reg[CODE_TARGET];
+            return to->base == BASE_RETURN && to->k > 0 && to->k <= RETURN_SIZE;
+        }
+        if (fact.flow == CODE_CALL)
+            code_after_call(cpu, &state, NULL);
+        else if (fact.flow != CODE_NEXT && fact.flow != CODE_BRANCH)
+            return false;
+        addr += fact.size;
+    }
+    return false;
+}
+
+/* x86: whether the function of T goes on behind the return at NEXT, because TARGET, which is called in front of that,
+ * calls it anew there, and returns once that has (gcc's -fsplit-stack: `call __morestack; ret`). Follows it there. */
+static bool goes_on_behind_return(struct trial *t, uint64_t target, uint64_t next)
+{
+    const struct code_unit *unit = code_unit_at(t->code, next);
+    struct code_state entry;
+    struct code_fact back;
+
+    if (t->code->cpu->link || target == 0 || unit == NULL || !unit_fact_at(t->code, next, &back) ||
+        back.flow != CODE_RETURN || next + back.size >= unit->end || !goes_behind(t->code, target))
+        return false;
+    code_entry(t->code->cpu, &entry);
+    jump(t, next + back.size, &entry);
+    return true;
+}
+
 /* A call that FACT, of PC, makes. Returns whether it may come back. */
 static bool take_call(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
     const struct code_cpu *cpu = t->code->cpu;
     const struct code_value *sp = &state->reg[cpu->sp];
+    const struct code_import *import = import_by_word(t->code, fact, state);
     const uint64_t next = pc + fact->size;
 
     if (fact->link != 0) {
@@ -486,8 +533,9 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
     if (!t->asks_back && (!t->seen_alone || t->pushes))
         return !ends_at(t->code, next);
-    return !ends_at(t->code, next) && !ask_callee(t->code, fact->target, t->depth + 1).never &&
-           !never_returns_by_word(t->code, fact, state, t->depth);
+    return !ends_at(t->code, next) && !goes_on_behind_return(t, fact->target, next) &&
+           !ask_callee(t->code, fact->target, t->depth + 1).never &&
+           !import_never_returns(t->code, import, t->depth);
 }
 
 /* A return from an interrupt that has not been, to a place that is known, is how start-up code leaves a mode of the
@@ -543,6 +591,38 @@ static void go_away(struct trial *t, const struct code_state *state)
     t->ends->unknown |= knows;
 }
 
+/* s390x: where the function goes on that jumps, at PC, to __morestack at TARGET, as on x86; or 0. That stores all
+ * registers first. R1 points to three numbers: the sizes of the frame and of arguments, and how far from there that
+ * is. */
+static uint64_t goes_on_later(struct trial *t, const struct code_state *state, uint64_t target, uint64_t pc)
+{
+    enum { R1 = 1, OFFSET = 16, SIZE = 24 };
+    static const uint8_t stores[] = {0xeb, 0x2f, 0xf0, 0x10, 0x00, 0x24}; /* stmg %r2, %r15, 16(%r15) */
+    struct image *image = t->code->image;
+    const struct code_value *at = &state->reg[R1];
+    const struct code_unit *unit = code_unit_at(t->code, pc);
+    const uint8_t *p, *first;
+    uint64_t to;
+
+    if (t->code->cpu->old_psw == 0 || at->base != BASE_NUMBER || unit == NULL)
+        return 0;
+    p = image_bytes(image, (uint64_t)at->k, SIZE);
+    first = image_instructions(image, target, sizeof stores);
+    if (p == NULL || first == NULL || memcmp(first, stores, sizeof stores) != 0 ||
+        !code_is_entry(t->code->cpu, state))
+        return 0;
+    to = (uint64_t)at->k + load_number(p + OFFSET, 8, image->big);
+    return to > pc && to < unit->end && to % t->code->cpu->align == 0 ? to : 0;
+}
+
+/* STATE jumps to TARGET, at PC. */
+static void go_to(struct trial *t, const struct code_state *state, uint64_t target, uint64_t pc)
+{
+    const uint64_t instead = t->asks_back ? goes_on_later(t, state, target, pc) : 0;
+
+    jump(t, instead != 0 ? instead : target, state);
+}
+
 /* STATE goes where FACT, of PC, says. Returns whether it may go on behind it. */
 static bool depart(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
@@ -558,7 +638,7 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     }
     if (goes && (!fact->by_register ||
                  (target->base == BASE_NUMBER && unit_address_of(t->code->cpu, target) == fact->target)))
-        jump(t, fact->target, state);
+        go_to(t, state, fact->target, pc);
     else if (goes)
         go_away(t, state);
     if (fact->flow == CODE_AWAY && target->base == BASE_RETURN)
@@ -566,7 +646,8 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
     else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER &&
              image_code(t->code->image, unit_address_of(t->code->cpu, target)))
         jump(t, unit_address_of(t->code->cpu, target) & ~(uint64_t)t->code->cpu->mode, state);
-    else if (fact->flow == CODE_AWAY && !(t->asks_back && never_returns_by_word(t->code, fact, state, t->depth)))
+    else if (fact->flow == CODE_AWAY &&
+             !(t->asks_back && import_never_returns(t->code, import_by_word(t->code, fact, state), t->depth)))
         go_away(t, state);
     if (fact->flow == CODE_RETURN && code_goes_by_table(t->code->cpu, state, fact))
         go_away(t, state);
@@ -720,7 +801,7 @@ static bool carry_out(struct trial *t, struct way *w, struct code_fact *fact)
         other = w->state;
     (void)unit_make_call(t->code, &w->state, fact, w->pc + fact->size);
     t->ends->saves |= own && saves_idle(t->code, &w->state, fact);
-    code_step(cpu, &w->state, fact);
+    import_step(t->code, &w->state, fact);
     w->built = !may && sp->base == BASE_NUMBER;
     if (begun && adds_to_sp(cpu, fact))
         *sp = before;
@@ -842,11 +923,12 @@ static struct code_callee *find_callee(const struct code_callees *callees, uint6
 static void grow_callees(struct code_callees *callees)
 {
     const size_t size = callees->size > 0 ? 2 * callees->size : 64;
-    struct code_callees more = {NULL, callees->num, size};
+    struct code_callees more = *callees;
     size_t i;
 
     if (callees->num < callees->size / 2)
         return;
+    more.size = size;
     more.places = zeroed(size, sizeof *more.places);
     for (i = 0; i < callees->size; i++)
         if (callees->places[i].addr != 0)
@@ -870,7 +952,7 @@ static struct code_callee follow_callee(struct code *code, uint64_t addr, unsign
     run_trial(t, &state);
     may = ends.returns || ends.returns_ill || ends.left_open || ends.unknown || ends.resumes || ends.exits ||
           ends.takes || ends.loses || ends.goes_on;
-    return (struct code_callee){addr, !may, ends.returns};
+    return (struct code_callee){.addr = addr, .never = !may, .returns = ends.returns};
 }
 
 /* The same of IMPORT: by its code, if the image has one, before its name. */
@@ -881,33 +963,85 @@ static bool never_returns(struct code *code, const struct code_import *import, u
     return callee.never || (import->never && !callee.returns);
 }
 
-/* The same of what FACT, in front of which STATE holds, goes to by a word of the GOT. */
-static bool never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state,
-                                  unsigned depth)
+/* The same of IMPORT, if it is not NULL: of what FACT goes to by a word of the GOT. */
+static bool import_never_returns(struct code *code, const struct code_import *import, unsigned depth)
 {
-    const struct code_import *import = import_by_word(code, fact, state);
-
     return import != NULL && never_returns(code, import, depth);
 }
 
-/* Behind MAX_DEPTH calls, and where it is in the middle of what calls itself, code may come back. */
+/* Follows the code at ADDR, or what its entry of a PLT leads to. */
+static struct code_callee find_end(struct code *code, uint64_t addr, unsigned depth)
+{
+    const struct code_import *import = import_by_plt(code, addr);
+    struct code_callee callee = {.addr = addr};
+
+    if (import == NULL)
+        return follow_callee(code, addr, depth);
+    callee.never = never_returns(code, import, depth);
+    return callee;
+}
+
+/* What was believed of callees from ORDER on is KNOWN now; or it was not true for each of them, and is asked anew. */
+static void close_callees(struct code_callees *callees, uint32_t order, bool known)
+{
+    while (callees->num_open >= order) {
+        struct code_callee *callee = find_callee(callees, callees->open[--callees->num_open]);
+
+        callee->order = 0;
+        callee->never = callee->known = known;
+        callee->tries++;
+    }
+}
+
+/* Notes END, what following a callee, of ORDER, has found. What may come back may do so whatever was believed. */
+static struct code_callee note_end(struct code *code, struct code_callee *end, uint32_t order, unsigned depth)
+{
+    struct code_callees *callees = &code->callees;
+    const uint32_t lowest = callees->lowest;
+
+    if (end->never && lowest < order) {
+        find_callee(callees, end->addr)->lowest = lowest;
+        return *end;
+    }
+    close_callees(callees, order, end->never);
+    end->known = true;
+    *find_callee(callees, end->addr) = *end;
+    if (!end->never && !end->returns && lowest != UINT32_MAX) {
+        end->returns = find_end(code, end->addr, depth).returns;
+        find_callee(callees, end->addr)->returns = end->returns;
+    }
+    callees->lowest = UINT32_MAX;
+    return *end;
+}
+
+/* Whether the code at ADDR comes back. Functions that call each other in turn never do, if none of them does as long as
+ * the others do not. So what is being followed is believed not to. Once the first one of those that ask for each other
+ * has been followed, it is known: that was true for all of them, or that one comes back, and the others are asked anew.
+ * Each is followed MAX_TRIES times, and may come back then. So may what lies behind MAX_DEPTH calls. */
 static struct code_callee ask_callee(struct code *code, uint64_t addr, unsigned depth)
 {
-    const struct code_import *import;
-    struct code_callee callee = {addr, false, false};
+    enum { MAX_TRIES = 4 };
+    struct code_callees *callees = &code->callees;
+    const uint32_t lowest = callees->lowest, order = (uint32_t)callees->num_open + 1;
+    struct code_callee callee = {.addr = addr}, *place;
 
     if (addr == 0 || depth > MAX_DEPTH || image_code(code->image, addr) == NULL)
         return callee;
-    grow_callees(&code->callees);
-    if (find_callee(&code->callees, addr)->addr != 0)
-        return *find_callee(&code->callees, addr);
-    *find_callee(&code->callees, addr) = callee;
-    code->callees.num++;
-    import = import_by_plt(code, addr);
-    callee.never = import != NULL && never_returns(code, import, depth);
-    if (import == NULL)
-        callee = follow_callee(code, addr, depth);
-    *find_callee(&code->callees, addr) = callee;
+    grow_callees(callees);
+    place = find_callee(callees, addr);
+    if (place->order != 0 && place->lowest < callees->lowest)
+        callees->lowest = place->lowest;
+    if (place->known || place->order != 0 || place->tries == MAX_TRIES)
+        return *place;
+    callees->num += place->addr == 0;
+    *place =
+        (struct code_callee){.addr = addr, .never = true, .tries = place->tries, .order = order, .lowest = order};
+    callees->open = grow(callees->open, callees->num_open, sizeof *callees->open);
+    callees->open[callees->num_open++] = addr;
+    callees->lowest = UINT32_MAX;
+    callee = find_end(code, addr, depth);
+    callee = note_end(code, &callee, order, depth);
+    callees->lowest = lowest < callees->lowest ? lowest : callees->lowest;
     return callee;
 }
 
@@ -918,7 +1052,7 @@ bool code_never_returns(struct code *code, uint64_t addr)
 
 bool code_never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state)
 {
-    return never_returns_by_word(code, fact, state, 0);
+    return import_never_returns(code, import_by_word(code, fact, state), 0);
 }
 
 bool code_returns(struct code *code, uint64_t addr)

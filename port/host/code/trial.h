@@ -50,7 +50,8 @@ void code_try_seen(struct code *code, uint64_t addr, enum code_kind kind, struct
 /* Whether what is called at ADDR never comes back to its caller: each of its ways is known, and none leads there. What
  * is at 0, a call of nobody knows what, may. */
 bool code_never_returns(struct code *code, uint64_t addr);
-/* The same of what FACT calls by a word in memory. STATE is what holds in front of it, or NULL. */
+/* The same of what FACT calls by a word in memory, or by a register that has got that. STATE is what holds in front of
+ * it, or behind it, but for the callee; or NULL. */
 bool code_never_returns_by_word(struct code *code, const struct code_fact *fact, const struct code_state *state);
 /* Whether it does by a way that was seen. */
 bool code_returns(struct code *code, uint64_t addr);

@@ -570,6 +570,7 @@ void code_free(struct code *code)
     free(code->jumps);
     free(code->edges.lists);
     free(code->callees.places);
+    free(code->callees.open);
     free(code->imports.list);
     free(code->vectors);
     free(code->reports);

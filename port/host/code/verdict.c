@@ -138,8 +138,9 @@ static bool by_sp_or_fp(const struct code_cpu *cpu, const struct sfu_rule *rule)
  * a table, may be anything. */
 static bool is_other(const struct code_value *value)
 {
-    return value->base == BASE_UNKNOWN ? code_is_gone(value)
-                                       : value->base == BASE_NUMBER || value->base > BASE_NEAR;
+    return value->base == BASE_UNKNOWN
+               ? code_is_gone(value)
+               : value->base == BASE_NUMBER || value->base == BASE_WORD || value->base > BASE_NEAR;
 }
 
 /* Whether RULE is a slot below SP in the frame. */

@@ -803,6 +803,12 @@ static bool known(const struct decoder *d, struct code_fact *fact)
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_AND:
         return arithmetic(d, fact);
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        if (whole(d, a) == CODE_NONE)
+            return false;
+        code_add(fact, CODE_SET, whole(d, a), 0, whole(d, a), d->insn.mnemonic == ZYDIS_MNEMONIC_INC ? 1 : -1);
+        return true;
     case ZYDIS_MNEMONIC_XOR:
         if (!is_register(a) || !is_register(b) || a->reg.value != b->reg.value || a->size < 32)
             return false;

@@ -2821,8 +2821,49 @@ IMPORTS_BY = {
     "aarch64": (("aarch64-linux-gnu-ld", "-z", "pac-plt", "-z", "force-bti"), ("ld.lld",), ("mold",)),
     "riscv64": (("ld.lld",), ("mold",)), "riscv32": (("ld.lld",),), "s390x": (), "arm": (("ld.lld",),), "thumb": (),
 }
-NO_PLT = {"x86_64": "call *NAME@GOTPCREL(%rip)",
-          "i386": "call leaf\nadd $_GLOBAL_OFFSET_TABLE_, %ebx\ncall *NAME@GOT(%ebx)"}
+NO_PLT = {
+    "x86_64": ("call *NAME@GOTPCREL(%rip)", "mov NAME@GOTPCREL(%rip), %rax\ncall *%rax",
+               "mov NAME@GOTPCREL(%rip), %rbx\ncall other@PLT\nmov %rbx, %rdx\ncall *%rdx",
+               "lea _GLOBAL_OFFSET_TABLE_(%rip), %rdx\nmovabs $NAME@GOT, %rax\nmov (%rdx, %rax), %rax\ncall *%rax"),
+    "i386": ("call leaf\nadd $_GLOBAL_OFFSET_TABLE_, %ebx\ncall *NAME@GOT(%ebx)",
+             "call leaf\nadd $_GLOBAL_OFFSET_TABLE_, %ebx\nmov NAME@GOT(%ebx), %eax\ncall *%eax"),
+    "aarch64": ("adrp x0, :got:NAME\nldr x0, [x0, :got_lo12:NAME]\nblr x0",
+                "adrp x19, :got:NAME\nldr x20, [x19, :got_lo12:NAME]\nbl other\nmov x1, x20\nblr x1"),
+    "riscv": (".option pic\nla a5, NAME\njalr a5", ".option pic\nla s1, NAME\ncall other@plt\nmv t1, s1\njalr t1"),
+    "s390x": ("lgrl %r1, NAME@GOTENT\nbasr %r14, %r1",
+              "larl %r12, _GLOBAL_OFFSET_TABLE_\nlg %r1, NAME@GOT(%r12)\nbasr %r14, %r1"),
+    "arm": ("b 4f\n1: .word _GLOBAL_OFFSET_TABLE_ - (3f + 8)\n2: .word NAME(GOT)\n4: ldr r3, 1b\nldr r2, 2b\n"
+            "3: add r3, pc, r3\nldr r3, [r3, r2]\nblx r3",),
+    "thumb": ("b 4f\n.balign 4\n1: .word _GLOBAL_OFFSET_TABLE_ - (3f + 4)\n2: .word NAME(GOT)\n4: ldr r3, 1b\n"
+              "ldr r2, 2b\n3: add r3, pc\nldr r3, [r3, r2]\nblx r3",),
+}
+# The register gets another value, or perhaps: which function it has then, nobody knows.
+NO_PLT_LOST = {
+    "x86_64": ("mov NAME@GOTPCREL(%rip), %rax\ntest %edi, %edi\nje 1f\nmov (%rsi), %rax\n1: call *%rax",
+               "mov NAME@GOTPCREL(%rip), %rax\nadd $16, %rax\ncall *%rax",
+               "mov NAME@GOTPCREL(%rip), %rax\nmov (%rax), %rax\ncall *%rax",
+               "mov NAME@GOTPCREL(%rip), %rax\ncall other@PLT\ncall *%rax"),
+    "aarch64": ("adrp x0, :got:NAME\nldr x0, [x0, :got_lo12:NAME]\ncbz x1, 1f\nmov x0, x1\n1: blr x0",
+                "adrp x0, :got:NAME\nldr x0, [x0, :got_lo12:NAME]\nldr x0, [x0]\nblr x0"),
+    "riscv": (".option pic\nla a5, NAME\nbeqz a0, 1f\nmv a5, a1\n1: jalr a5", ".option pic\nla a5, NAME\njalr 4(a5)"),
+    "s390x": ("lgrl %r1, NAME@GOTENT\nltgr %r2, %r2\nje 1f\nlgr %r1, %r3\n1: basr %r14, %r1",),
+}
+# Functions that call themselves, or each other: a jump if something is so, a call.
+RECURSIVE = {
+    "x86_64": ("jz", "call"), "i386": ("jz", "call"), "aarch64": ("cbz x0,", "bl"), "riscv": ("beqz a0,", "jal"),
+    "s390x": ("jz", "brasl %r14,"), "arm": ("beq", "bl"),
+}
+RECURSIONS = (
+    ("IF 2f\nLOOP\n2: CALL 9b\nRET", False), ("IF 2f\nRET\n2: CALL 9b\nRET", True), ("CALL 9b\nRET", False),
+    ("IF 2f\nLOOP\n2: CALL 3f\nRET\n3: CALL 9b\nRET", False),
+    ("IF 2f\nLOOP\n2: CALL 3f\nRET\n3: IF 4f\nCALL 9b\n4: RET", True),
+    ("IF 2f\nCALL 9b\n2: CALL 3f\nRET\n3: IF 4f\nCALL 9b\n4: CALL 5f\nRET\n5: IF 6f\nCALL 3b\nRET\n6: LOOP",
+     False),
+    ("IF 2f\nCALL 9b\n2: CALL 3f\nRET\n3: IF 4f\nCALL 9b\n4: CALL 5f\nRET\n5: IF 6f\nCALL 3b\nRET\n6: RET", True),
+    ("IF 2f\nCALL 3f\nRET\n2: CALL 5f\nRET\n3: CALL 9b\nRET\n5: CALL 3b\nRET", False),
+    ("IF 2f\nCALL 3f\nRET\n2: CALL 5f\nRET\n3: CALL 9b\nRET\n5: IF 6f\nCALL 3b\n6: RET", True),
+    ("IF 2f\nLOOP\n2: CALL stop\nRET", False), # by the PLT
+)
 
 
 def import_rows(cpu, call, linker, own, body):
@@ -2853,6 +2894,35 @@ def imports(cpu, name, returns, linker=None, call=None, body=None):
                                   name if body else "own", body or IMPORTS[kind][4])
     must(at == row, "at the call: %s instead of %s" % (at, row))
     must(behind == (row if returns else "none"), "behind the call: %s" % behind)
+
+
+def recursion(cpu, kind, body):
+    """BODY in the words of CPU: a function that begins at 9."""
+    jump, call = RECURSIVE[kind]
+    loop = IMPORTS[kind][6]
+    compares = {"s390x": "ltgr %r2, %r2", "arm": "cmp r0, #0", "x86_64": "test %edi, %edi", "i386": "test %eax, %eax"}
+    parts = (("CALL stop", IMPORTS[kind][1].replace("NAME", "stop")),
+             ("IF", "\n".join([*filter(None, [compares.get(kind)]), jump])), ("CALL", call), ("LOOP", loop),
+             ("RET", RETURN.get(cpu, "ret")))
+    for word, text in parts:
+        body = re.sub(r"\b%s\b" % word, text.replace("\\", "\\\\"), body)
+    return "9: " + body
+
+
+# A function whose stack may be too small: BODY begins at 1, and what is called goes on behind the return that follows
+# on the call, or elsewhere (gcc's -fsplit-stack, libgcc's __morestack).
+SPLIT = {
+    "x86_64": ("cmp %fs:0x70, %rsp\njb 2f\n1: BODY\n2: mov $24, %r10d\nxor %r11d, %r11d\ncall 3f\nret\njmp 1b\n"
+               "3: push %rbp\nmov %rsp, %rbp\npush %rdi\ncall other@PLT\nmov %rax, %rsp\nTO\ncall *%r10\n"
+               "mov %rbp, %rsp\npop %rbp\nret", "mov 8(%rbp), %r10\ninc %r10", "mov 8(%rdi), %r10\ninc %r10"),
+    "i386": ("cmp %gs:0x30, %esp\njb 2f\n1: BODY\n2: push $4\npush $12\ncall 3f\nret\njmp 1b\n"
+             "3: push %ebp\nmov %esp, %ebp\nsub $44, %esp\ncall other@PLT\nTO\ncmpb $0xc3, (%eax)\nje 4f\n"
+             "add $2, %eax\n4: inc %eax\nmov %eax, -12(%ebp)\ncall *-12(%ebp)\nmov %ebp, %esp\npop %ebp\nret $8",
+             "mov 4(%ebp), %eax", "mov 4(%edx), %eax"),
+    "s390x": ("larl %r1, 3f\ncgr %r15, %r0\njl 5f\n1: BODY\n.balign 8\n3: .quad 0\n.quad 0\n.quad 1b - 3b\n5: TO\n"
+              "br %r14",
+              "stmg %r2, %r15, 16(%r15)", "stmg %r3, %r15, 24(%r15)"),
+}
 
 
 # Whether nothing starts where an image's header says that it does: the beginning of .text, which old linkers name so.
@@ -3028,9 +3098,23 @@ def main():
             for name, returns in (("abort", False), ("puts", True)):
                 test("%s: code alone: a call of %s by the PLT of %s" % (cpu, name, " ".join(linker)), imports, cpu,
                      name, returns, linker)
-        for name, returns in (("abort", False), ("puts", True)) if cpu in NO_PLT else ():
-            test("%s: code alone: a call of %s without a PLT" % (cpu, name), imports, cpu, name, returns, None,
-                 NO_PLT[cpu])
+        kind = "riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu
+        for call in NO_PLT.get(cpu, NO_PLT.get(kind)):
+            for name, returns in (("abort", False), ("puts", True)):
+                test("%s: code alone: a call of %s: %s" % (cpu, name, call.replace("\n", "; ")), imports, cpu, name,
+                     returns, None, call)
+        for call in NO_PLT_LOST.get(kind, ()):
+            test("%s: code alone: a call of what may be abort: %s" % (cpu, call.replace("\n", "; ")), imports, cpu,
+                 "abort", True, None, call)
+        split, behind, elsewhere = SPLIT.get(cpu, (None, None, None))
+        for body, to, returns in ((loop, behind, False), (RETURN.get(cpu, "ret"), behind, True),
+                                (loop, elsewhere, True)) if split else ():
+            test("%s: code alone: a call of a function that may need more stack: %s; %s" % (cpu, body, to.replace(
+                "\n", "; ")), imports, cpu, "stop", returns, None, None,
+                split.replace("BODY", body).replace("TO", to))
+        for body, returns in RECURSIONS:
+            test("%s: code alone: a call of a function that calls itself: %s" % (cpu, body.replace("\n", "; ")),
+                 imports, cpu, "stop", returns, None, None, recursion(cpu, kind, body))
         ret = RETURN.get(cpu, "ret")
         for name, body, returns in (("stop", loop, False), ("stop", "%s\n%s" % (trap, loop), False),
                                     ("stop", "%s\n%s" % (trap, ret), True),

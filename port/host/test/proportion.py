@@ -158,6 +158,20 @@ def cold_pieces(n):
           0, 0)])
 
 
+def functions_in_turn(n):
+    """Functions that call each other, the next one or one behind; in each group one returns, which is found last."""
+    size, group = 16, 24
+    code = b""
+    for i in range(n):
+        back = i - 7 if i % group >= 7 else i
+        body = b"\x85\xff\x74\x05" + b"".join( # test, je; the calls; ret
+            b"\xe8" + struct.pack("<i", size * (to - i) - at) for to, at in (((i + 1) % n, 9), (back, 14)))
+        code += body + b"\xc3\x90" if i % group != group - 1 else b"\x90" * (size - 1) + b"\xc3"
+    table = bytes(24) + b"".join(symbol(1, 1, 0x1000 + size * i, size) for i in range(n))
+    return elf([(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, code, 0, 0, 0),
+                (b".symtab", SYMTAB, 0, 0, table, 3, 0, 24), (b".strtab", STRTAB, 0, 0, b"\0f\0", 0, 0, 0)])
+
+
 def riscv(sections):
     data = bytearray(elf(sections))
     data[18:20] = struct.pack("<H", 243)
@@ -327,6 +341,7 @@ SHAPES = {
     "riscv64: behind an epilogue": (1000, behind_an_epilogue, ("lint", "gen")),
     "riscv64: calls of a shared piece": (1000, shared_piece, ("lint", "gen")),
     "pieces of a function": (1000, cold_pieces, ("gen",)),
+    "functions that call each other": (2000, functions_in_turn, ("gen",)),
     "segments of code": (200, lambda n: bare(n, 1, True), ("lint", "gen")),
 }
 
