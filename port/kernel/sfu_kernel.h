@@ -113,6 +113,8 @@ struct sfu_kernel_frame {
 #define SFU_TASK_AT(word) ((word) * (__riscv_xlen / 8))
 #elif defined(__aarch64__) || defined(__x86_64__)
 #define SFU_TASK_AT(word) ((word)*8)
+#elif defined(__arm__) && (!defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M')
+#define SFU_TASK_AT(word) ((word)*4)
 #endif
 #ifdef SFU_TASK_AT
 #define SFU_TASK_SAVED(pc, sp, fp, ra, words)                                                                      \
@@ -177,6 +179,25 @@ struct sfu_kernel_frame {
 #define SFU_TASK_ZEPHYR_AARCH64 SFU_TASK_SAVED(13, SFU_TASK_AT(12), 10, SFU_KERNEL_NOT_SAVED, 14)
 #elif defined(__x86_64__)
 #define SFU_TASK_ZEPHYR_X86_64 SFU_TASK_SAVED(7, 0, 2, SFU_KERNEL_NOT_SAVED, 9)
+#elif defined(SFU_TASK_AT) /* 32-bit ARM of the A and R profiles */
+/* The first word says whether the registers of the FPU, so many words, lie behind it. */
+#define SFU_TASK_FREERTOS_CA9 SFU_TASK_FREERTOS_ARM_BOTH(65)
+#define SFU_TASK_FREERTOS_CR5 SFU_TASK_FREERTOS_ARM_BOTH(33)
+#define SFU_TASK_FREERTOS_ARM_BOTH(more)                                                                           \
+    SFU_TASK_EITHER(SFU_TASK_ARM_SAVED(2 + (more)), SFU_TASK_ARM_SAVED(2), 0, ~(sfu_addr)0, 0)
+/* r0 to r12, r14, the PC and CPSR from word number AT on */
+#define SFU_TASK_ARM_SAVED(at)                                                                                     \
+    SFU_TASK_SAVED((at) + 14, SFU_KERNEL_NOT_SAVED, (at) + (int16_t)SFU_REG_FP, SFU_TASK_AT((at) + 13), (at) + 16)
+#define SFU_TASK_RTTHREAD_ARM SFU_TASK_RTTHREAD_ARM_BEHIND(1)
+#define SFU_TASK_RTTHREAD_ARM_FPU                                                                                  \
+    SFU_TASK_EITHER(SFU_TASK_RTTHREAD_ARM_BEHIND(2), SFU_TASK_RTTHREAD_ARM_BEHIND(67), 0, 1u << 30, 1u << 30)
+#define SFU_TASK_RTTHREAD_ARM_BEHIND(at)                                                                           \
+    SFU_TASK_SAVED((at) + 14, SFU_KERNEL_NOT_SAVED, (at) + (int16_t)SFU_REG_FP, SFU_TASK_AT((at) + 13), (at) + 15)
+#define SFU_TASK_THREADX_ARM                                                                                       \
+    SFU_TASK_EITHER(SFU_TASK_RTTHREAD_ARM_BEHIND(2),                                                               \
+                    SFU_TASK_SAVED(10, SFU_KERNEL_NOT_SAVED, (int16_t)SFU_REG_FP - 2, SFU_KERNEL_NOT_SAVED, 11),   \
+                    0, ~(sfu_addr)0, 0)
+#define SFU_TASK_ZEPHYR_ARM SFU_TASK_SAVED(9, SFU_TASK_AT(8), (int16_t)SFU_REG_FP - 4, SFU_KERNEL_NOT_SAVED, 10)
 #endif
 
 /* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */

@@ -116,6 +116,9 @@ static struct sfu_kernel sfu = {
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[2]), offsetof(struct trap, r[8]),
              offsetof(struct trap, r[1]), 0},
     .switched = {15 * WORD, SFU_KERNEL_NOT_SAVED, 14 * WORD, SFU_KERNEL_NOT_SAVED, 16 * WORD},
+#elif defined(__arm__)
+    .trap = {offsetof(struct trap, pc), TRAP_SP, TRAP_FP, TRAP_LR, 0},
+    .switched = {9 * 4, SFU_KERNEL_NOT_SAVED, (SFU_REG_FP - 4) * 4, SFU_KERNEL_NOT_SAVED, 10 * 4},
 #else
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[15]), offsetof(struct trap, r[11]),
              offsetof(struct trap, r[14]), 0},
@@ -287,6 +290,10 @@ step static void scenario_user(void)
     sfu.mode = offsetof(struct trap, status);
     sfu.mode_mask = STATUS_KERNEL;
     sfu.mode_user = STATUS_KERNEL;
+#elif defined(__arm__)
+    sfu.mode = TRAP_CPSR;
+    sfu.mode_mask = MODE_MASK;
+    sfu.mode_user = MODE_SYS;
 #else
     sfu.mode = offsetof(struct trap, mask);
     sfu.mode_mask = (uint64_t)1 << 48;
@@ -491,10 +498,10 @@ step static void scenario_new(void)
 
 /* ---- tasks as operating systems leave them ---- */
 
-#if defined(__riscv) || defined(__aarch64__)
+#if defined(__riscv) || defined(__aarch64__) || defined(__arm__)
 enum { PC = -1, OTHER = -2, DIRTY = -3, NOTHING = -4, MOST = 38 };
-/* DIRTY: mstatus of a task that has used the FPU and vectors. */
-enum { OTHERS = 0x5ec, DIRTIES = 0x7fec };
+/* DIRTY: mstatus or FPEXC of a task that has used the FPU or vectors. */
+enum { OTHERS = 0x5ec, DIRTIES = 0x40007fec };
 
 /* What the context switch of each saves on the task's stack, word by word from the saved SP up, as its source says: the
  * number of a register, PC, OTHER, DIRTY, or NOTHING: 0. */
@@ -624,6 +631,15 @@ static const struct system {
       19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, PC, OTHER, OTHER, OTHER, OTHER, OTHER},
      0,
      0},
+#elif defined(__arm__)
+#define FROM_0 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, PC
+    {"task-freertos", {SFU_TASK_FREERTOS_CA9}, 18, 0, {NOTHING, OTHER, FROM_0, OTHER}, 0, 0},
+    {"task-freertos-fpu", {SFU_TASK_FREERTOS_CA9}, 18, 0, {OTHER, OTHER, FROM_0, OTHER}, 1, 65},
+    {"task-freertos-cr5-fpu", {SFU_TASK_FREERTOS_CR5}, 18, 0, {OTHER, OTHER, FROM_0, OTHER}, 1, 33},
+    {"task-rtthread", {.switched = SFU_TASK_RTTHREAD_ARM}, 16, 0, {OTHER, FROM_0}, 0, 0},
+    {"task-rtthread-fpu-unused", {SFU_TASK_RTTHREAD_ARM_FPU}, 17, 0, {OTHER, OTHER, FROM_0}, 0, 0},
+    {"task-rtthread-fpu", {SFU_TASK_RTTHREAD_ARM_FPU}, 17, 0, {DIRTY, OTHER, FROM_0}, 1, 65},
+    {"task-threadx-stopped", {SFU_TASK_THREADX_ARM}, 17, 0, {OTHER, OTHER, FROM_0}, 0, 0},
 #endif
 };
 static const struct system *chosen_system;
@@ -688,7 +704,7 @@ static void leave_task(void)
 }
 #endif
 
-#if defined(__riscv) || defined(__aarch64__)
+#if defined(__riscv) || defined(__aarch64__) || defined(__arm__)
 /* ThreadX saves fewer registers of a thread that has called its scheduler: threadx_return does so, and calls NEXT with
  * the saved SP. */
 #if defined(__aarch64__)
@@ -698,6 +714,12 @@ static void leave_task(void)
     "stp x29, x30, [sp, -16]!\n\tstp x19, x20, [sp, -16]!\n\tstp x21, x22, [sp, -16]!\n\t"                         \
     "stp x23, x24, [sp, -16]!\n\tstp x25, x26, [sp, -16]!\n\tstp x27, x28, [sp, -16]!\n\t"                         \
     "mrs x2, daif\n\tstp x2, xzr, [sp, -16]!\n\tmov x1, x0\n\tmov x0, sp\n\tbr x1"
+#elif defined(__arm__)
+#define THREADX_CALLED SFU_TASK_THREADX_ARM
+/* From the saved SP up: 0, CPSR, r4 to r11, the return address. */
+#define THREADX_SAVES                                                                                              \
+    "stmdb sp!, {r4-r11, lr}\n\tmov r1, #0\n\tmrs r2, cpsr\n\tstmdb sp!, {r1, r2}\n\tmov r1, r0\n\tmov r0, "       \
+    "sp\n\tbx r1"
 #else
 #define THREADX_CALLED SFU_TASK_THREADX_RISCV
 #if __riscv_xlen == 64
@@ -767,6 +789,11 @@ enum { ZEPHYR_WORDS = 14 };
 #define ZEPHYR_SAVES                                                                                               \
     "stp x19, x20, [x0]\n\tstp x21, x22, [x0, 16]\n\tstp x23, x24, [x0, 32]\n\tstp x25, x26, [x0, 48]\n\t"         \
     "stp x27, x28, [x0, 64]\n\tstp x29, xzr, [x0, 80]\n\tmov x2, sp\n\tstp x2, x30, [x0, 96]\n\tbr x1"
+#elif defined(__arm__)
+#define ZEPHYR_TASK  SFU_TASK_ZEPHYR_ARM
+enum { ZEPHYR_WORDS = 10 };
+/* r4 to r11, SP, the return address */
+#define ZEPHYR_SAVES "stmia r0!, {r4-r11}\n\tmov r2, sp\n\tstr r2, [r0]\n\tstr lr, [r0, #4]\n\tbx r1"
 #else
 #define ZEPHYR_TASK SFU_TASK_ZEPHYR_RISCV
 enum { ZEPHYR_WORDS = 14 };
@@ -1359,7 +1386,7 @@ static const struct {
 #ifdef __x86_64__
     {"task-zephyr-stopped", scenario_zephyr_stopped},
 #endif
-#if defined(__riscv) || defined(__aarch64__)
+#if defined(__riscv) || defined(__aarch64__) || defined(__arm__)
     {"task-threadx", scenario_threadx},
 #endif
     {"overflow", scenario_overflow},
@@ -1384,7 +1411,7 @@ void kernel_main(const char *command_line)
     for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         if (is_equal(command_line, scenarios[i].name))
             scenarios[i].run();
-#if defined(__riscv) || defined(__aarch64__)
+#if defined(__riscv) || defined(__aarch64__) || defined(__arm__)
     for (i = 0; i < sizeof systems / sizeof systems[0]; i++)
         if (is_equal(command_line, systems[i].name))
             scenario_system(&systems[i]);

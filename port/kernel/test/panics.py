@@ -28,6 +28,8 @@ SYSTEMS = {
               "freertos-11.3-vpu-unused", "freertos-e", "freertos-11.3-e", "riot", "rtthread", "rtthread-fpu", "nuttx",
               "threadx-stopped", "threadx-stopped-fpu"],
     "aarch64": ["freertos", "freertos-fpu", "freertos-11.2-sre", "nuttx", "rtthread", "threadx-stopped"],
+    "arm": ["freertos", "freertos-fpu", "freertos-cr5-fpu", "rtthread", "rtthread-fpu-unused", "rtthread-fpu",
+            "threadx-stopped"],
 }
 SIZE = re.compile(r"  \[(\d+) bytes\]$")
 
@@ -61,9 +63,9 @@ def scenarios(hook):
     stopped = trace("sfu_kernel_stop", *stopped)
     systems = {"task-" + name: ["trace of 2 worker:", trace("spin", "task_spins", "thread_start")]
                for cpu, names in SYSTEMS.items() if CPU.startswith(cpu) for name in names}
-    if CPU.startswith(("riscv", "aarch64")):
+    if CPU.startswith(("riscv", "aarch64", "arm")):
         systems["task-threadx"] = ["trace of 2 worker:", trace("threadx_waits", "threadx_task", "thread_start")]
-    if CPU.startswith(("riscv", "aarch64", "x86_64")):
+    if CPU.startswith(("riscv", "aarch64", "arm", "x86_64")):
         systems["task-zephyr"] = ["trace of 1:", trace("zephyr_waits", "zephyr_task", "thread_start")]
     if CPU == "x86_64":
         systems["task-zephyr-stopped"] = ["trace of 1:", trace("spin", "zephyr_spins", "thread_start")]

@@ -95,3 +95,19 @@ suite-kernel-i386: $(KERNEL_PORT)/i386/kernel.elf $(KERNEL_PORT)/i386-hook/kerne
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh kernel-i386 python3 port/kernel/test/panics.py i386 x86_64-linux-gnu- \
 	    $(KERNEL_PORT)/i386 $(KERNEL_PORT)/i386-hook
+
+# 32-bit ARM: A32 and T32 code.
+define arm_kernel_port
+$(call arm_image,$(KERNEL_PORT)/$(1),-Iport/kernel $(2),,$(call arm_objects,$(KERNEL_PORT)/$(1)) \
+    $(addprefix $(KERNEL_PORT)/$(1)/,$(KERNEL_PORT_OBJECTS)))
+$(addprefix $(KERNEL_PORT)/$(1)/,$(KERNEL_PORT_OBJECTS)): port/kernel/sfu_kernel.h port/baremetal/test/step.h
+endef
+$(eval $(call arm_kernel_port,arm))
+$(eval $(call arm_kernel_port,arm-thumb,-mthumb))
+
+CHECK += kernel-arm
+.PHONY: suite-kernel-arm
+suite-kernel-arm: $(KERNEL_PORT)/arm/kernel.elf $(KERNEL_PORT)/arm-thumb/kernel.elf
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh kernel-arm python3 port/kernel/test/panics.py arm arm-none-eabi- $(KERNEL_PORT)/arm \
+	    $(KERNEL_PORT)/arm-thumb
