@@ -165,7 +165,8 @@ const char *trap_reason(const struct trace_space *space, uint64_t pc)
     return NULL;
 }
 
-/* Functions that compilers call where a check has failed. A name that ends with "*" is the beginning of names. */
+/* Functions that compilers call where a check has failed. A name that ends with "*" is the beginning of names; one that
+ * begins with "*", too, is a part of names, because Rust's are mangled. */
 static const struct {
     const char *name, *text;
 } failures[] = {
@@ -197,18 +198,53 @@ static const struct {
     {"__ubsan_handle_implicit_conversion*", "an implicit conversion that changes the value"},
     {"__ubsan_handle_function_type_mismatch*", "a call of a function of another type"},
     {"__ubsan_handle_cfi_*", "a check of control flow integrity has failed"},
+    {"__fortify_fatal", "FORTIFY: more bytes than the buffer has"},
+    {"*panic_const_add_overflow*", "an addition that overflows"},
+    {"*panic_const_sub_overflow*", "a subtraction that overflows"},
+    {"*panic_const_mul_overflow*", "a multiplication that overflows"},
+    {"*panic_const_neg_overflow*", "a negation that overflows"},
+    {"*panic_const_shl_overflow*", "a shift by too much, or of too much"},
+    {"*panic_const_shr_overflow*", "a shift by too much, or of too much"},
+    {"*panic_const_div_*", "a division by 0, or one that overflows"},
+    {"*panic_const_rem_*", "a division by 0, or one that overflows"},
+    {"*panic_bounds_check*", "an index out of bounds"},
+    {"*slice_index_fail*", "a slice with bounds that are out of order, or outside of it"},
+    {"*slice_index_order_fail*", "a slice with bounds that are out of order, or outside of it"},
+    {"*slice_start_index_len_fail*", "a slice with bounds that are out of order, or outside of it"},
+    {"*slice_end_index_len_fail*", "a slice with bounds that are out of order, or outside of it"},
+    {"*6option13unwrap_failed*", "unwrap() of None"},
+    {"*option::unwrap_failed*", "unwrap() of None"},
+    {"*6result13unwrap_failed*", "unwrap() of an error"},
+    {"*result::unwrap_failed*", "unwrap() of an error"},
+    {"*panic_misaligned_pointer_dereference*", "a pointer that is misaligned"},
+    {"*panic_null_pointer_dereference*", "a pointer that is null"},
+    {"*panic_cannot_unwind*", "a panic in a function that must not unwind"},
 };
+
+/* Whether the SIZE characters at PART are somewhere in TEXT. */
+static bool has_part(const char *text, const char *part, size_t size)
+{
+    for (; *text != '\0'; text++)
+        if (strncmp(text, part, size) == 0)
+            return true;
+    return false;
+}
+
+static bool is_failure(const char *function, const char *name)
+{
+    const size_t size = strcspn(name, "*");
+
+    if (*name == '*')
+        return has_part(function, name + 1, strcspn(name + 1, "*"));
+    return strncmp(function, name, size) == 0 && (name[size] == '*' || function[size] == '\0');
+}
 
 const char *failure_reason(const char *function)
 {
     size_t i;
 
-    for (i = 0; function != NULL && i < sizeof failures / sizeof failures[0]; i++) {
-        const size_t size = strcspn(failures[i].name, "*");
-
-        if (strncmp(function, failures[i].name, size) == 0 &&
-            (failures[i].name[size] == '*' || function[size] == '\0'))
+    for (i = 0; function != NULL && i < sizeof failures / sizeof failures[0]; i++)
+        if (is_failure(function, failures[i].name))
             return failures[i].text;
-    }
     return NULL;
 }

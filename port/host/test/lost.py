@@ -544,7 +544,16 @@ def failures():
     """The functions that compilers call where a check has failed, in a log."""
     names_of = {"__stack_chk_fail": "the stack protector", "__stack_chk_fail_local": "the stack protector",
                 "__fortify_panic": "FORTIFY", "__ubsan_handle_add_overflow_minimal_abort": "an addition that overflows",
-                "__ubsan_handle_out_of_bounds_abort": "an index out of bounds", "__chk_fail_not": None}
+                "__ubsan_handle_out_of_bounds_abort": "an index out of bounds", "__chk_fail_not": None,
+                # As rustc 1.95 and older ones mangle them
+                "_RNvNtNtCsgEmfK2I1SDS_4core9panicking11panic_const24panic_const_add_overflow":
+                    "an addition that overflows",
+                "_ZN4core9panicking11panic_const23panic_const_div_by_zero17h0123456789abcdefE":
+                    "a division by 0, or one that overflows",
+                "_RNvNtCsgEmfK2I1SDS_4core9panicking18panic_bounds_check": "an index out of bounds",
+                "_RNvNtCsgEmfK2I1SDS_4core6option13unwrap_failed": "unwrap() of None",
+                "_RNvNtCsgEmfK2I1SDS_4core6result13unwrap_failed": "unwrap() of an error",
+                "_RNvNtCsgEmfK2I1SDS_4core9panicking9panic_fmt": None}
     write(WORK + "/failures.s", "".join(" .globl %s\n%s: nop\n ret\n" % (name, name) for name in names_of).encode())
     run("gcc", "-nostdlib", "-no-pie", "-static", "-Wl,-e__stack_chk_fail,-Ttext=0x100000", WORK + "/failures.s", "-o",
         WORK + "/failures")
