@@ -66,6 +66,7 @@ static void add_array(struct dumps *d)
         store_number(bytes, d->word, d->big, d->braced[i]);
         dumps_add_bytes(d, d->next + (uint64_t)d->word * i, bytes, d->word);
     }
+    d->counted = d->counted || !d->narrow;
     d->are_numbers = true;
     d->num_braced = 0;
 }

@@ -1115,10 +1115,10 @@ static bool take_bare_bytes(struct scan *s)
     return true;
 }
 
-/* How far behind SP the next word lies if the last ones, from SP on, have no gap. */
-static uint64_t next_distance(const struct dumps *d)
+/* How far behind BASE, which is SP, the next word lies if the last ones, from there on, have no gap. */
+static uint64_t next_distance(const struct dumps *d, uint64_t base)
 {
-    return (d->run_size > 0 ? d->run_addr + d->run_size : d->dump.sp) - d->dump.sp;
+    return (d->run_size > 0 ? d->run_addr + d->run_size : base) - base;
 }
 
 /* Whether N is VALUE, in decimal perhaps, as people count. */
@@ -1131,8 +1131,8 @@ static bool is_count(const struct scan *s, const struct number *n, uint64_t valu
 }
 
 /* Where the distance from SP stands in "sp+10", "[sp + 0x10]", "sp[16]", "stack[4]", "stack_4"; 0: nowhere. *ARRAY: it
- * is in brackets of its own, or behind a name. */
-static size_t find_index(const struct scan *s, bool *array)
+ * is in brackets of its own, or behind a name. *PSP: it is that of a PSP, "psp+32". */
+static size_t find_index(const struct scan *s, bool *array, bool *psp)
 {
     static const char *const names[] = {"sp", "stack"};
     const char *p;
@@ -1142,6 +1142,7 @@ static size_t find_index(const struct scan *s, bool *array)
         for (p = strstr(s->text, names[i]); p != NULL; p = strstr(p + 1, names[i])) {
             at = scan_spaces(s, (size_t)(p - s->text) + strlen(names[i]));
             *array = s->text[at] == '[' || (s->text[at] == '_' && s->text[at + 1] >= '0' && s->text[at + 1] <= '9');
+            *psp = p > s->text && p[-1] == 'p';
             if (*array || s->text[at] == '+')
                 return scan_spaces(s, at + 1);
         }
@@ -1192,28 +1193,41 @@ static void add_falling(struct dumps *d)
     }
 }
 
+/* The distance from PSP, at AT, of the first word that is printed: 0, or behind the registers that the CPU has
+ * pushed. */
+static uint64_t first_of_psp(const struct scan *s, size_t at)
+{
+    enum { PUSHED = 32, WITH_FPU = 104 };
+    struct number n;
+
+    if (!scan_hex(s, at, &n))
+        return 0;
+    return is_count(s, &n, PUSHED) ? PUSHED : is_count(s, &n, WITH_FPU) ? WITH_FPU : 0;
+}
+
 /* "sp+10: WORD", "[sp+0x10] = WORD", "stack[4]: WORD": a distance from SP in bytes, or in words. Which of them, and
  * whether it is decimal, is known where it goes on behind the words that have come. */
 static bool take_index_line(struct scan *s)
 {
     struct dumps *d = s->d;
-    const uint64_t next = next_distance(d);
     struct number index, list[MOST_NUMBERS];
+    bool array = false, psp = false;
+    const size_t from = find_index(s, &array, &psp);
+    const uint64_t base = psp ? d->dump.psp : d->dump.sp;
+    const uint64_t next = psp && d->run_size == 0 ? first_of_psp(s, from) : next_distance(d, base);
     uint64_t distance = next;
-    bool array = false;
-    const size_t from = find_index(s, &array);
     unsigned num;
 
-    if (from == 0 || !d->dump.has_sp || !scan_hex(s, from, &index))
+    if (from == 0 || !(psp ? d->dump.has_psp : d->dump.has_sp) || !scan_hex(s, from, &index))
         return false;
     if (!array && (index.prefixed || index.value < 10))
         distance = index.value;
     else if (!is_count(s, &index, next) && !(array && is_count(s, &index, next / d->word)))
-        return keep_falling(s, &index);
+        return !psp && keep_falling(s, &index);
     num = scan_numbers(s, index.end, list, 8);
     if (!scan_are_words(list, num) || !scan_only_numbers(s, index.end, list, num) || distance >= NEAR_ABOVE)
         return false;
-    (void)add_words(d, d->dump.sp + distance, list, num);
+    (void)add_words(d, base + distance, list, num);
     return true;
 }
 
@@ -1292,6 +1306,52 @@ static bool are_elements(const struct scan *s, const struct number *list, unsign
     return true;
 }
 
+/* Keeps a row whose words have eight digits, for a CPU of 64 bits: it may be that larger ones would have more. That is
+ * so if rows begin as far from each other as words of 64 bits take. */
+static void note_narrow_row(struct dumps *d, uint64_t addr, const struct number *list, unsigned num)
+{
+    struct narrow_row *last = d->num_narrow > 0 ? &d->narrow_rows[d->num_narrow - 1] : NULL;
+    bool all_short = true;
+    unsigned i;
+
+    if (last != NULL && last->last) {
+        last->last = false;
+        d->steps_of_8 += addr == last->addr + 8 * (uint64_t)last->num;
+        d->steps_of_4 += addr == last->addr + 4 * (uint64_t)last->num;
+    }
+    for (i = 0; i < num; i++)
+        all_short = all_short && list[i].digits == 8;
+    if (d->word != 8 || !all_short || num > DUMPS_SHORT_WORDS || d->num_narrow == DUMPS_SHORTS)
+        return;
+    last = &d->narrow_rows[d->num_narrow++];
+    last->addr = addr;
+    last->num = num;
+    last->last = true;
+    for (i = 0; i < num; i++)
+        last->word[i] = (uint32_t)list[i].value;
+}
+
+/* Takes them as words of 64 bits, if they are. */
+static void widen_rows(struct dumps *d)
+{
+    struct log_dump *dump = &d->dump;
+    uint8_t bytes[8 * DUMPS_SHORT_WORDS];
+    size_t i, kept;
+    unsigned n, k;
+
+    for (n = 0; n < d->num_narrow && d->steps_of_8 > 1 && d->steps_of_4 == 0; n++) {
+        const struct narrow_row *row = &d->narrow_rows[n];
+
+        for (i = kept = 0; i < dump->num_words; i++)
+            if (dump->words[i].addr - row->addr >= 4 * (uint64_t)row->num)
+                dump->words[kept++] = dump->words[i];
+        dump->num_words = kept;
+        for (k = 0; k < row->num; k++)
+            store_number(bytes + 8 * (size_t)k, 8, d->big, row->word[k]);
+        (void)dump_add_memory(dump, row->addr, bytes, 8 * (size_t)row->num);
+    }
+}
+
 /* A row of words at ADDR. If one has fewer words than those around it, it is not known which of its words is missing:
  * it is not taken. */
 static void add_row(struct scan *s, uint64_t addr, const struct number *list, unsigned num)
@@ -1299,6 +1359,8 @@ static void add_row(struct scan *s, uint64_t addr, const struct number *list, un
     struct dumps *d = s->d;
     const bool follows = d->row_words > 0 && addr == d->row_addr + d->row_size;
     uint64_t end;
+
+    note_narrow_row(d, addr, list, num);
 
     if (d->row_short && follows && num == d->row_words && d->run_addr == d->row_addr)
         d->run_size = 0;
@@ -1442,6 +1504,34 @@ static bool take_parts(struct scan *s, const struct number *list, unsigned num)
     return true;
 }
 
+/* Keeps a row of hexadecimal words that may have no zeros before them. They lie at ADDR, and stand from AT on in the
+ * line. */
+static bool add_short_row(struct scan *s, uint64_t addr, size_t at)
+{
+    const size_t end = s->size - (s->size > 0 && is_one_of(s->text[s->size - 1], ",;"));
+    struct dumps *d = s->d;
+    struct short_row row = {.addr = addr};
+    struct number n;
+    bool hex = false, shorter = false;
+
+    if (d->num_shorts == DUMPS_SHORTS)
+        return false;
+    for (at = scan_spaces(s, at); at < end; at = scan_spaces(s, n.end)) {
+        if (row.num == DUMPS_SHORT_WORDS || !scan_hex(s, at, &n) || n.prefixed || !scan_fits(d, n.value))
+            return false;
+        row.word[row.num++] = n.value;
+        hex = hex || strcspn(s->text + at, "abcdef") < n.digits;
+        shorter = shorter || n.digits < 8;
+    }
+    if (row.num == 0 || (row.num & (row.num - 1)) != 0)
+        return false;
+    d->shorts[d->num_shorts++] = row;
+    d->shorter += shorter;
+    d->next = row.addr + (uint64_t)d->word * row.num;
+    d->short_hex = d->short_hex || hex;
+    return true;
+}
+
 /* "ADDRESS: WORD...". Without ":" the address must be near SP. */
 static bool take_word_line(struct scan *s)
 {
@@ -1464,8 +1554,11 @@ static bool take_word_line(struct scan *s)
     if ((near || behind) && (take_byte_line(s, &list[0]) || take_parts(s, list, num)))
         return true;
     marked = (behind || said) && (s->d->begun || s->d->registers > 2 || near);
-    if (num == 2 && !behind && take_pair(s, &list[0], &list[1]))
+    if (num == 2 && !behind && take_pair(s, &list[0], &list[1])) {
+        if (s->d->word == 4)
+            (void)add_short_row(s, list[0].value, list[1].at);
         return true;
+    }
     s->d->has_pair = s->d->has_pair && num == 2;
     if (num < 2 || !scan_are_words(list + 1, num - 1) ||
         !(marked || (near && may_be_words(s->d, list[0].value, num))) ||
@@ -1473,6 +1566,8 @@ static bool take_word_line(struct scan *s)
           (near && behind && num == 2 && scan_is_blank(s, list[0].end, list[1].at)))) /* a name behind it */
         return false;
     add_row(s, list[0].value, list + 1, num - 1);
+    if (near && s->d->word == 4)
+        (void)add_short_row(s, list[0].value, list[1].at);
     return true;
 }
 
@@ -1506,7 +1601,7 @@ static bool is_distance(const struct scan *s, size_t at, const struct number *n)
 static bool take_distance_line(struct scan *s)
 {
     struct dumps *d = s->d;
-    const uint64_t next = next_distance(d);
+    const uint64_t next = next_distance(d, d->dump.sp);
     struct number first = {0}, list[MOST_NUMBERS];
     size_t at = 0;
     unsigned num;
@@ -1714,40 +1809,20 @@ static size_t begin_of_last_numbers(const struct scan *s)
     return at > 0 ? at + strcspn(s->text + at, " ") : 0;
 }
 
-/* Takes such a row, whose words lie at ADDR and stand from AT on in the line. */
-static bool add_short_row(struct scan *s, uint64_t addr, size_t at)
-{
-    struct dumps *d = s->d;
-    struct short_row row = {.addr = addr};
-    struct number n;
-    bool hex = false;
-
-    if (d->num_shorts == DUMPS_SHORTS)
-        return false;
-    for (at = scan_spaces(s, at); at < s->size; at = scan_spaces(s, n.end)) {
-        if (row.num == DUMPS_SHORT_WORDS || !scan_hex(s, at, &n) || n.prefixed || !scan_fits(d, n.value))
-            return false;
-        row.word[row.num++] = n.value;
-        hex = hex || strcspn(s->text + at, "abcdef") < n.digits;
-    }
-    if (row.num == 0 || (row.num & (row.num - 1)) != 0)
-        return false;
-    d->shorts[d->num_shorts++] = row;
-    d->next = row.addr + (uint64_t)d->word * row.num;
-    d->short_hex = d->short_hex || hex;
-    return true;
-}
-
 /* "ADDRESS: 10000b 0": a row of hexadecimal words without zeros before them, as kernel debuggers print. */
 static bool take_short_row(struct scan *s)
 {
-    const struct dumps *d = s->d;
+    struct dumps *d = s->d;
     struct number list[MOST_NUMBERS];
     const unsigned num = scan_numbers(s, 0, list, 8);
+    const size_t sign = num > 0 ? scan_spaces(s, list[0].end) : 0;
 
-    if (num > 0 && scan_is_near_sp(d, list[0].value) && s->text[list[0].end] == ':')
-        return add_short_row(s, list[0].value, list[0].end + 1);
-    return d->follow && d->headed && !d->placed && add_short_row(s, d->next, begin_of_last_numbers(s));
+    if (num > 0 && scan_is_near_sp(d, list[0].value) && is_one_of(s->text[sign], ":=-"))
+        return add_short_row(s, list[0].value, sign + 1);
+    if (!d->follow || !d->headed || d->placed || !add_short_row(s, d->next, begin_of_last_numbers(s)))
+        return false;
+    d->counted = true;
+    return true;
 }
 
 /* Finds "SYMBOL+0x10:", the symbol from *FROM to *END. *BEHIND: where the words begin. */
@@ -1801,6 +1876,8 @@ static void add_short_rows(struct dumps *d)
     uint8_t bytes[8];
     unsigned i, k;
 
+    if (d->shorter == 0)
+        return;
     for (i = 1; i < d->num_shorts; i++)
         if (d->shorts[i].addr != d->shorts[i - 1].addr + (uint64_t)d->word * d->shorts[i - 1].num)
             return;
@@ -2464,7 +2541,34 @@ static size_t more_of_array(const char *text, size_t size)
     return (at == end && end == size) || (at > 0 && text_is_of_a_word(text[at - 1])) ? size : at;
 }
 
-/* Adds the SIZE characters at TEXT to the array; too many end it. */
+static bool is_of_number(char c)
+{
+    return hex_of(c) >= 0 || c == 'x';
+}
+
+/* Whether a line's end has cut the last number of the array, which goes on in TEXT: the numbers have commas between
+ * them, and here is none; or what is left of the last one and the first one are as long as the one before. */
+static bool is_cut_in_array(const struct dumps *d, const char *text, size_t size)
+{
+    size_t at = d->joined_size, before, last, more = 0;
+
+    while (more < size && is_of_number(text[more]))
+        more++;
+    while (at > 0 && is_of_number(d->joined[at - 1]))
+        at--;
+    last = d->joined_size - at;
+    if (more == 0 || last == 0)
+        return false;
+    if (memchr(d->joined, ',', d->joined_size) != NULL)
+        return true;
+    while (at > 0 && d->joined[at - 1] == ' ')
+        at--;
+    for (before = 0; before < at && is_of_number(d->joined[at - 1 - before]);)
+        before++;
+    return last < before && last + more == before;
+}
+
+/* Adds the SIZE characters at TEXT, which begin a line, to the array; too many end it. */
 static void join(struct dumps *d, const char *text, size_t size)
 {
     if (d->joined == NULL)
@@ -2473,9 +2577,10 @@ static void join(struct dumps *d, const char *text, size_t size)
         d->joining = false;
         return;
     }
+    if (d->joined_size > 0 && !is_cut_in_array(d, text, size))
+        d->joined[d->joined_size++] = ' ';
     memcpy(d->joined + d->joined_size, text, size);
     d->joined_size += size;
-    d->joined[d->joined_size++] = ' ';
 }
 
 /* Whether the line is one of an array that goes on over lines. *WHOLE: its last one. */
@@ -2925,6 +3030,7 @@ bool dumps_finish(struct dumps *d)
     add_falling(d);
     add_short_rows(d);
     flush_run(d);
+    widen_rows(d);
     find_word_order(d);
     drop_lone_words(d);
     drop_contradictions(d);

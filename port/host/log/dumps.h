@@ -28,7 +28,15 @@ struct half_line {
     uint8_t size, bytes[DUMPS_HALVES_SIZE]; /* as they are written */
 };
 
-enum { DUMPS_SHORTS = 64 /* rows of words that are written without zeros */, DUMPS_SHORT_WORDS = 8 };
+enum { DUMPS_SHORTS = 128 /* rows of words that are written without zeros */, DUMPS_SHORT_WORDS = 8 };
+
+/* A row of words of eight digits, for a CPU of 64 bits. LAST: no row has come behind it. */
+struct narrow_row {
+    uint64_t addr;
+    uint32_t word[DUMPS_SHORT_WORDS];
+    unsigned num;
+    bool last;
+};
 
 enum { DUMPS_FALLING = 256 };
 
@@ -75,6 +83,7 @@ struct dumps {
     unsigned singles;        /* the same, of one word each */
     unsigned rows;           /* lines that look like memory, and were not taken */
     unsigned strings;        /* lines with a long hexadecimal number */
+    bool unplaced;           /* an object in JSON has words of which it does not say that they are the stack */
     unsigned near_rows;      /* lines that begin with an address near SP, and were not taken */
     unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
     bool top;                /* the first word that has an address is at SP */
@@ -123,11 +132,16 @@ struct dumps {
     bool are_numbers; /* words are numbers, or of several sizes, */
     bool are_bytes;   /* or bytes in the order of memory */
     enum halves halves;
+    bool hex_offsets, octal_offsets; /* the numbers in front of them are */
     unsigned num_halves; /* lines of numbers of four digits whose order is not known: the first ones wait */
     struct half_line half[DUMPS_HALVES];
     struct short_row shorts[DUMPS_SHORTS];
     unsigned num_shorts;
-    bool short_hex; /* a word of them has a letter */
+    unsigned shorter; /* how many of them have words of fewer digits than 8: the others were taken, too */
+    bool short_hex;   /* a word of them has a letter */
+    struct narrow_row narrow_rows[DUMPS_SHORTS];
+    unsigned num_narrow;
+    unsigned steps_of_4, steps_of_8; /* how many of them words of so many bytes would fill, up to the next row */
     struct falling falling[DUMPS_FALLING];
     unsigned num_falling;
     uint64_t miscounted; /* the address of the last line, above SP, where addresses count words; 0: it had none */

@@ -145,6 +145,16 @@ static void take_level(struct text *t)
         *t = at;
 }
 
+/* "01O ", "00E+": the number of a stream, and whether it is that of errors, as GitLab writes them behind a time. */
+static void take_stream(struct text *t)
+{
+    struct text at = *t;
+    uint64_t value;
+
+    if (text_number(&at, 16, 2, 2, &value) && take_char(&at, "OE") && take_char(&at, " +"))
+        *t = at;
+}
+
 /* A time in front of a line, perhaps in brackets, and what follows it. */
 static bool take_time(struct text *t)
 {
@@ -155,8 +165,10 @@ static bool take_time(struct text *t)
         !(take_char(&at, " ") || (take_char(&at, ":") && take_char(&at, " "))))
         return false;
     (void)(text_take(&at, "-> ") || text_take(&at, "- ") || text_take(&at, "| "));
-    if (dated)
+    if (dated) {
+        take_stream(&at);
         take_program(&at);
+    }
     take_level(&at);
     *t = at;
     return true;

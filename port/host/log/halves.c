@@ -95,11 +95,24 @@ static bool find_order(struct scan *s, const struct halves_found *h)
     return d->halves == HALVES_UNKNOWN ? bytes : d->halves == HALVES_BYTES ? bytes : numbers;
 }
 
+/* Whether N is the distance of the next bytes from SP. The distances of a dump are all hexadecimal or all octal. */
+static bool is_next_offset(struct dumps *d, const struct scan *s, const struct number *n)
+{
+    const uint64_t next = d->next - d->dump.sp;
+    const bool hex = n->value == next, octal = scan_is_octal(s, n, next);
+
+    if (!(hex && !d->octal_offsets) && !(octal && !d->hex_offsets))
+        return false;
+    d->hex_offsets = d->hex_offsets || !octal;
+    d->octal_offsets = d->octal_offsets || !hex;
+    return true;
+}
+
 /* Where the bytes lie: the address before them, near SP; or what it is behind a text that names the stack, as far from
  * SP as bytes have come. */
 static bool place_halves(const struct scan *s, const struct halves_found *h, uint64_t *addr)
 {
-    const struct dumps *d = s->d;
+    struct dumps *d = s->d;
     struct number n;
     size_t end = h->from, at;
 
@@ -112,8 +125,7 @@ static bool place_halves(const struct scan *s, const struct halves_found *h, uin
         return d->follow && end == 0;
     if (scan_is_near_sp(d, n.value))
         *addr = n.value;
-    return scan_is_near_sp(d, n.value) ||
-           (d->follow && d->dump.has_sp && scan_is_offset(s, &n, d->next - d->dump.sp));
+    return scan_is_near_sp(d, n.value) || (d->follow && d->dump.has_sp && is_next_offset(d, s, &n));
 }
 
 static void add_halves(struct dumps *d, uint64_t addr, const uint8_t *bytes, size_t size)

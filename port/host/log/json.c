@@ -15,6 +15,7 @@ enum {
     WORD_DIGITS = 16,
     LEAST_BASE64 = 24, /* characters */
     LINE_BYTES = 16,   /* in a line that is given */
+    DEPTH = 32,        /* of objects */
     ROOM = 128
 };
 
@@ -47,7 +48,11 @@ struct json {
     struct value data;
     bool has_base, has_data;
     bool vague;       /* BASE may be where the stack ends, and not where DATA lies */
+    bool unplaced;    /* that was so, or a map of another name has SP among its addresses */
     size_t rest_mark; /* what REST had before the first of the two */
+    /* Whether the name of each object that is open says that it may be memory. */
+    unsigned depth;
+    bool memory[DEPTH];
 };
 
 static size_t length(struct span s)
@@ -306,7 +311,11 @@ static void take_data(struct json *j, const char *end)
     if (!j->has_base || !j->has_data)
         return;
     j->has_data = false;
-    if ((j->vague && j->has_sp && j->sp != j->base) || !give_data(j, &j->data, j->base))
+    if (j->vague && j->has_sp && j->sp != j->base) {
+        j->unplaced = true;
+        return;
+    }
+    if (!give_data(j, &j->data, j->base))
         return;
     j->arrays += j->data.array || length(j->data.span) > WORD_DIGITS + 2;
     j->pairs++;
@@ -347,7 +356,15 @@ static void take_part(struct json *j, const char *from, struct span key, const s
     take_data(j, v->behind);
 }
 
-/* "0x2000": "0x80001234", or bytes as one number. */
+static bool is_near_sp(const struct json *j, uint64_t addr)
+{
+    enum { NEAR = 65536 };
+
+    return j->has_sp && addr - j->sp < NEAR;
+}
+
+/* "0x2000": "0x80001234", or bytes as one number. In an object of a name that does not say that it is memory, the
+ * member is taken out of the line. */
 static bool take_pair(struct json *j, const char *from, struct span key, const struct value *v)
 {
     uint64_t addr, value;
@@ -357,6 +374,11 @@ static bool take_pair(struct json *j, const char *from, struct span key, const s
 
     if (v->array || !read_address(key, &addr))
         return false;
+    if (!j->memory[j->depth] && is_near_sp(j, addr)) {
+        j->unplaced = true;
+        cut(j, from, v->behind);
+        return true;
+    }
     bytes = v->quoted ? hex_bytes(v->span, &size) : NULL;
     if (bytes == NULL && !read_number(v->span, v->quoted, &value))
         return false;
@@ -404,16 +426,48 @@ static void take_member(struct json *j, const char *from, struct span key, const
         take_part(j, from, key, v);
 }
 
+/* Whether an object of the NAME may be a map of memory: "frames", for instance, has an SP and a PC in each member. */
+static bool names_memory(struct span name)
+{
+    static const char *const words[] = {"mem", "stack", "dump", "word", "data", "content", "byte", "raw"};
+    size_t i;
+    const char *p;
+
+    if (length(name) >= 3 && strncasecmp(name.end - 3, "ram", 3) == 0)
+        return true;
+
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        for (p = name.p; p + strlen(words[i]) <= name.end; p++)
+            if (strncasecmp(p, words[i], strlen(words[i])) == 0)
+                return true;
+    return false;
+}
+
+/* An object begins, behind NAME if that is not empty; or one ends. */
+static void enter_object(struct json *j, char bracket, struct span name)
+{
+    j->has_base = j->has_data = false;
+    if (bracket == '}')
+        j->depth -= j->depth > 0;
+    else if (j->depth + 1 < DEPTH) {
+        j->memory[j->depth + 1] = length(name) > 0 ? names_memory(name) : j->memory[j->depth];
+        j->depth++;
+    }
+}
+
 /* Goes through the line. */
 static void take_members(struct json *j, const char *p, const char *end)
 {
+    struct span name = {p, p};
     struct value v;
     struct span key;
     const char *next;
 
     for (; p < end; p++) {
-        if (*p == '{' || *p == '}')
-            j->has_base = j->has_data = false;
+        if (*p == '{' || *p == '}') {
+            enter_object(j, *p, name);
+            name.end = name.p;
+        }
         if (*p != '"')
             continue;
         key = (struct span){p + 1, end_of_string(p + 1, end)};
@@ -423,6 +477,7 @@ static void take_members(struct json *j, const char *p, const char *end)
             continue;
         }
         take_member(j, p, key, &v);
+        name = skip_spaces(next + 1, end) < end && *skip_spaces(next + 1, end) == '{' ? key : (struct span){p, p};
         p = v.array || v.quoted ? v.behind - 1 : next;
     }
 }
@@ -440,16 +495,19 @@ static void begin_again(struct json *j, const char *text)
     j->rest_size = 0;
     j->copied = text;
     j->pairs = j->arrays = 0;
-    j->alone = j->has_base = j->has_data = false;
+    j->alone = j->has_base = j->has_data = j->unplaced = false;
+    j->depth = 0;
+    j->memory[0] = true;
 }
 
-bool json_split(const char *text, size_t size, const struct lines_names *names,
+bool json_split(const char *text, size_t size, const struct lines_names *names, bool *unplaced,
                 void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
     const char *const end = text + size;
     struct json j = {.names = names, .take = take, .ctx = ctx, .sp = names->sp, .has_sp = names->has_sp};
     bool has_memory;
 
+    *unplaced = false;
     if (memchr(text, '"', size) == NULL)
         return false;
     j.rest = zeroed(size + 1, 1);
@@ -458,7 +516,9 @@ bool json_split(const char *text, size_t size, const struct lines_names *names,
     begin_again(&j, text);
     take_members(&j, text, end);
     cut(&j, end, end);
-    has_memory = j.arrays > 0 || j.pairs > 1 || (j.pairs == 1 && j.alone && is_alone(j.rest, j.rest_size));
+    *unplaced = j.unplaced;
+    has_memory =
+        j.arrays > 0 || j.pairs > 1 || j.unplaced || (j.pairs == 1 && j.alone && is_alone(j.rest, j.rest_size));
     if (has_memory)
         lines_split(j.rest, j.rest_size, names, take, ctx);
     free(j.rest);

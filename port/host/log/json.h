@@ -8,8 +8,10 @@
 #include "lines.h"
 
 /* Calls TAKE for what the SIZE characters at TEXT have beside memory, as lines_split does, then for a line for each
- * word, or for 16 bytes. Returns false if they have no memory in one of these forms. */
-bool json_split(const char *text, size_t size, const struct lines_names *names,
+ * word, or for 16 bytes. Returns false if they have no memory in one of these forms. *UNPLACED: an object has words,
+ * and a base that is not SP, where they may lie or not; or a map with SP in it has a name that says nothing of
+ * memory. */
+bool json_split(const char *text, size_t size, const struct lines_names *names, bool *unplaced,
                 void (*take)(void *ctx, const char *line, size_t size), void *ctx);
 
 #endif

@@ -186,10 +186,14 @@ bool scan_is_behind_address(const struct scan *s, size_t at)
     return s->text[i] == ':' || s->text[i] == '=' || (s->text[i] == '|' && i == at);
 }
 
-bool scan_is_offset(const struct scan *s, const struct number *n, uint64_t value)
+bool scan_is_octal(const struct scan *s, const struct number *n, uint64_t value)
 {
     char *end;
-    const uint64_t octal = strtoull(s->text + n->at, &end, 8);
 
-    return n->value == value || (!n->prefixed && octal == value && end == s->text + n->end);
+    return !n->prefixed && strtoull(s->text + n->at, &end, 8) == value && end == s->text + n->end;
+}
+
+bool scan_is_offset(const struct scan *s, const struct number *n, uint64_t value)
+{
+    return n->value == value || scan_is_octal(s, n, value);
 }

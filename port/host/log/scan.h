@@ -86,6 +86,9 @@ bool scan_is_behind_address(const struct scan *s, size_t at);
 /* The end of the word at AT. */
 size_t scan_end_of_name(const struct scan *s, size_t at);
 
+/* Whether the digits of N are VALUE in octal. */
+bool scan_is_octal(const struct scan *s, const struct number *n, uint64_t value);
+
 /* Whether N is VALUE, or is it in octal, as od counts bytes. */
 bool scan_is_offset(const struct scan *s, const struct number *n, uint64_t value);
 

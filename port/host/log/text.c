@@ -128,10 +128,12 @@ static size_t escape_size(const char *p, const char *end)
     return (size_t)(q - p) + (q < end);
 }
 
-/* The size of what is no text at P; or 0. "^[", "\\033", "\\x1b" and "\\e" are how people and tools write an ESC. */
+/* The size of what is no text at P; or 0. "^[", "\\033", "#033", "\\x1b", "\\u001b" and "\\e" are how people and tools
+ * write an ESC. */
 static size_t noise_size(const char *p, const char *end)
 {
-    static const char *const written[] = {"^[", "\\033", "\\x1b", "\\x1B", "\\e", "\342\220\233"};
+    static const char *const written[] = {"^[",      "\\033",   "#033", "\\x1b",       "\\x1B",
+                                          "\\u001b", "\\u001B", "\\e",  "\342\220\233"};
     struct text t = {p, end};
     size_t i, size;
 
@@ -260,11 +262,19 @@ static size_t replace_entities(char *line, size_t size)
     return to;
 }
 
+/* The size of a line without "^M" or "#015" at its end, which is how tools write the CR of its end. */
+static size_t without_carriage_return(const char *line, size_t size)
+{
+    if (size >= 2 && memcmp(line + size - 2, "^M", 2) == 0)
+        return size - 2;
+    return size >= 4 && memcmp(line + size - 4, "#015", 4) == 0 ? size - 4 : size;
+}
+
 size_t text_clean(char *line, size_t size)
 {
     size_t from, to = 0, noise;
 
-    size = replace_entities(line, size);
+    size = replace_entities(line, without_carriage_return(line, size));
     for (from = 0; from<size; from += noise> 0 ? noise : 1) {
         noise = noise_size(line + from, line + size);
         if (noise > 0)

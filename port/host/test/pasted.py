@@ -470,6 +470,16 @@ def events(s):
         yield json.dumps({"stack": stack, "ts": 1700000000, "msg": "fault at 0x%08x" % s.pc, **registers})
 
 
+# Distances that od prints, which are octal, and are multiples of 16 as hexadecimal numbers, too.
+OCTAL = ["PC {pc:016x} SP {sp:016x} LR {x30:016x} X29 {x29:016x}", "stack:", "@halves16-bare {o:07o} "]
+
+# Words that have no addresses: one in each line, and in an array.
+ALONE = ["%rip = 0x{rip:016x}", "%rbp = 0x{rbp:016x}", "%rsp = 0x{rsp:016x}", "> %rsp,20/nJ", "0x{sp:x}:",
+         "@rows                |{w:x}|1"]
+BRACES = ["rip            0x{rip:x}", "rsp            0x{rsp:x}", "rbp            0x{rbp:x}",
+          "(gdb) p/x *(unsigned long(*)[40])$sp", "@braces $1 = |80"]
+
+
 def rewritten(stopped):
     """The lines of programs in the form that loggers and terminals have given them."""
     board, thumb = stopped["riscv32"], stopped["thumb"]
@@ -482,10 +492,20 @@ def rewritten(stopped):
                      (thumb, ["msg='%s'" % "\\r\\n".join(mbed(thumb))]),
                      (thumb, ["b'%s\\r\\n'" % line for line in bare(thumb)]),
                      (thumb, ["Nov 28 kernel: " + "#012".join(mbed(thumb))]), (board, wrapped(idf)),
-                     (board, wrapped(timed)), (board, wrapped(idf, 100)), (thumb, wrapped(hexdump(thumb)))):
+                     (board, wrapped(timed)),
+                     (board, ["#033[0;31m%s#033[0m#015" % line for line in idf]),
+                     (board, ["\\u001b[0;31m%s\\u001b[0m" % line for line in idf]),
+                     (board, ["^[[0;31m%s^[[0m^M" % line for line in idf]),
+                     (board, ["2026-11-30T16:22:01.123456Z 01%s%s" % ("OE"[n % 2] + " +"[n % 3 == 2], line)
+                              for n, line in enumerate(idf)]), (board, wrapped(idf, 100)),
+                     (thumb, wrapped(hexdump(thumb)))):
         for end in ("\n", "\r\n", "\r\r\n", "\r"):
             said = traced(s, end.join(lines) + end)
             must(names_of_frames(said) == CHAIN, said[-1500:])
+    for s, lines in ((stopped["aarch64"], OCTAL), (stopped["x86_64"], ALONE), (stopped["x86_64"], BRACES)):
+        twice = [line for line in filled(s, lines) for _ in range(2)]
+        said = traced(s, "\n".join(twice) + "\n")
+        must(names_of_frames(said) == CHAIN[:len(names_of_frames(said))], said[-1500:])
     s = stopped["riscv64"]
     said = traced(s, "".join("[CPU%d] %s\n" % (cpu, line) for line in nuttx_riscv(s) for cpu in range(40)))
     must(names_of_frames(said) == CHAIN * 40, said[-1500:])
@@ -583,7 +603,14 @@ def in_members(s, kind):
         "from-sp": {"base": "0x%x" % (s.sp - 8), "size": 4096, "data": s.memory.hex()},
         "objects": [{"addr": "0x%x" % addr, "value": "0x%x" % word} for addr, word in words],
     }
-    if kind == "stack-objects":
+    if kind == "words-below":
+        crash = {"registers": values, "base": "0x%x" % (s.sp - 8), "words": memory["words"]["words"]}
+    elif kind == "words-at":
+        crash = {"registers": values, "address": "0x%x" % s.sp, "words": memory["words"]["words"]}
+    elif kind == "frames":
+        pcs = [s.pc] + list(returns(s).values())
+        crash = {**values, "frames": {"0x%x" % (s.sp + s.word * n): "0x%x" % pc for n, pc in enumerate(pcs)}}
+    elif kind == "stack-objects":
         crash = {**values, "stack": memory["objects"]}
     elif kind in memory:
         crash = {"memory": memory[kind], "registers": values, "reason": "fault"}
@@ -651,6 +678,8 @@ def fill(s, lines):
             yield from (line[8:].format(a=values["msp"] + 4 * n, w=word) for n, word in enumerate(words))
         elif line.startswith("@array "):
             yield line[7:] + ", ".join("0x%x" % word for _, word in s.words()) + "]"
+        elif line.startswith("@psp "):
+            yield from (line[5:].format(o=addr - s.sp + 32, w=word) for addr, word in s.words())
         elif line.startswith("@falling "):
             yield from (line[9:].format(a=addr, w=word) for addr, word in reversed(s.words()))
         elif octets is not None:

@@ -553,6 +553,12 @@ static void say_lacking(struct filter *f)
                  "        no trace: the numbers of the array at SP (0x%" PRIx64
                  ") are not as long as words: print words of %u digits",
                  d->dump.sp, 2 * d->word);
+    else if (d->dump.num_words == 0 && d->unplaced)
+        out_line(&f->out,
+                 "        no trace: the words in JSON have a base that is not SP (0x%" PRIx64
+                 "), or are in an object whose name does not say that it is memory: write \"address\" before the "
+                 "address of the first one and \"memory\" before a map from addresses to words",
+                 d->dump.sp);
     else if (d->dump.num_words == 0 && (d->bare > 1 || d->singles > 3))
         say_unplaced(f, "the log does not say where its words of memory lie");
     else if (d->dump.num_words == 0 && d->symbol_rows > 1)
@@ -1304,6 +1310,7 @@ static void take_text(struct filter *f, bool cr)
 {
     const struct lines_names names = names_of(f);
     size_t from = 0, size, end = f->text_size;
+    bool unplaced = false;
 
     f->out.eol = cr ? "\r\n" : "\n";
     f->text[f->text_size] = '\0';
@@ -1319,8 +1326,9 @@ static void take_text(struct filter *f, bool cr)
         size = next != NULL ? (size_t)(next - f->text) - from : end - from;
         f->text[from + size] = '\0';
         if (!mi_split(f->text + from, size, &names, take_line, f) &&
-            !json_split(f->text + from, size, &names, take_line, f))
+            !json_split(f->text + from, size, &names, &unplaced, take_line, f))
             lines_split(f->text + from, size, &names, take_line, f);
+        f->now.dumps.unplaced = f->now.dumps.unplaced || unplaced;
         from += size + 1;
     } while (from < end);
 }
