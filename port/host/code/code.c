@@ -146,7 +146,7 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
 {
     uint64_t next = pc + fact->size;
 
-    if (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE)
+    if (fact->flow == CODE_CALL && (is_filler(r, fact, next) || code_detour(r->code, fact, next) != DETOUR_NONE))
         return false;
     /* Where there is CFI, that says what holds behind the call. */
     if (fact->flow == CODE_CALL && fact->link == 0 && r->unit->fde == NULL &&
@@ -1374,10 +1374,11 @@ static bool calls_for_another(struct run *r, const struct code_state *state, con
 /* STATE goes where FACT says, which is done. */
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
+    if (fact->flow == CODE_NEXT || fact->flow == CODE_CALL)
+        return;
     jump_through(r, state, fact);
     return_through(r, state, fact);
-    if (fact->flow != CODE_NEXT && fact->flow != CODE_CALL)
-        note_end(r, state);
+    note_end(r, state);
     if (calls_for_another(r, state, fact) || (fact->flow == CODE_JUMP && tail_calls(r, state, fact)))
         return;
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
@@ -1510,7 +1511,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
         depart(r, state, fact);
     else
         give_passed(r, fact);
-    if (code_detour(r->code, fact, pc + fact->size) != DETOUR_NONE) {
+    if (fact->flow == CODE_CALL && code_detour(r->code, fact, pc + fact->size) != DETOUR_NONE) {
         take_detour(r, state, fact, pc + fact->size, give);
         return false;
     }
@@ -1642,7 +1643,8 @@ static void give_step(struct run *r, uint64_t pc, struct code_fact *fact, struct
     struct code_fact jump, last;
     struct code_state before;
 
-    if (f->condition != 0 || !unit_make_call(r->code, f->yes, fact, pc + fact->size) || !give || cpu->link) {
+    if (f->condition != 0 || (flow != CODE_JUMP && flow != CODE_AWAY) ||
+        !unit_make_call(r->code, f->yes, fact, pc + fact->size) || !give || cpu->link) {
         if (give)
             give_both(r, pc, fact, f);
         return;

@@ -448,7 +448,10 @@ struct code {
     struct cfi *cfi;
     struct code_unit *units; /* by address; no two of them overlap */
     size_t num_units;
-    uint64_t *starts;            /* of each unit: what is searched for an address lies close together */
+    uint64_t *starts;     /* of each unit: what is searched for an address lies close together */
+    uint32_t *blocks;     /* of each block behind the first start: the last unit in front of it, or the first one */
+    unsigned block_shift; /* a block has 2^BLOCK_SHIFT bytes */
+    size_t num_blocks;
     struct code_report *reports; /* one for each unit */
     struct code_call *calls;     /* each one that a run has met; some more than once */
     size_t num_calls;

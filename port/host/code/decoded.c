@@ -20,8 +20,9 @@ struct known {
 
 struct decoded {
     struct image *image;
-    uint32_t **places; /* by the number of a section and the offset in it: where the fact is, + 1; or 0 */
-    uint64_t *words;   /* facts, one behind the other */
+    const struct section *last; /* the section of the PC before, or NULL */
+    uint32_t **places;          /* by the number of a section and the offset in it: where the fact is, + 1; or 0 */
+    uint64_t *words;            /* facts, one behind the other */
     size_t num_words;
     struct known *by_hash; /* at most half of SIZE, a power of two, are taken */
     size_t num_facts, size;
@@ -59,9 +60,11 @@ void decoded_free(struct decoded *d)
 /* Where it is noted where the fact of PC is; or NULL, if PC is in no section of code. */
 static uint32_t *place_of(struct decoded *d, uint64_t pc)
 {
-    const struct section *code = image_code(d->image, pc);
+    const struct section *code = d->last;
     uint32_t **places;
 
+    if (code == NULL || pc - code->addr >= code->size)
+        d->last = code = image_code(d->image, pc);
     if (code == NULL)
         return NULL;
     places = &d->places[code - d->image->sections];

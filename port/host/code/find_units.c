@@ -174,6 +174,25 @@ void code_find_gaps(struct code *code, const struct cfi_spans *spans, const stru
     put_in_order(code->units, code->num_units, sizeof *code->units, by_unit);
 }
 
+/* Blocks are as large as makes of them a few for each unit. */
+static void index_blocks(struct code *code)
+{
+    const uint64_t first = code->num_units > 0 ? code->starts[0] : 0;
+    const uint64_t last = code->num_units > 0 ? code->starts[code->num_units - 1] - first : 0;
+    uint32_t unit = 0;
+    size_t i;
+
+    while (last >> code->block_shift > 4 * code->num_units)
+        code->block_shift++;
+    code->num_blocks = (size_t)(last >> code->block_shift) + 1;
+    code->blocks = zeroed(code->num_blocks + 1, sizeof *code->blocks);
+    for (i = 0; i <= code->num_blocks; i++) {
+        while (unit + 1 < code->num_units && (code->starts[unit + 1] - first) >> code->block_shift < i)
+            unit++;
+        code->blocks[i] = unit;
+    }
+}
+
 void code_index_units(struct code *code)
 {
     size_t i;
@@ -181,4 +200,5 @@ void code_index_units(struct code *code)
     code->starts = zeroed(code->num_units, sizeof *code->starts);
     for (i = 0; i < code->num_units; i++)
         code->starts[i] = code->units[i].start;
+    index_blocks(code);
 }

@@ -61,14 +61,24 @@ void index_drop(struct code_state *state, unsigned reg)
 
 void index_drop_all(struct code_state *state, uint64_t regs)
 {
+    uint8_t lowest[CODE_REGISTERS] = {0}; /* of what has been the twin of each: the first one that is left, + 1 */
     unsigned i;
 
     for (i = 0; i < CODE_PLACES; i++)
         if (regs >> state->place[i].base & 1)
             drop_place(state, i);
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (regs >> i & 1)
-            put_index(state, i, &no_index);
+    for (i = 0; i < CODE_INDICES; i++) {
+        const uint8_t twin = state->index[i].twin;
+
+        if (i < CODE_REGISTERS && (regs >> i & 1) != 0) {
+            state->index[i] = no_index;
+        } else if (twin != 0 && twin <= CODE_REGISTERS && (regs >> (twin - 1) & 1) != 0) {
+            if (lowest[twin - 1] == 0)
+                lowest[twin - 1] = (uint8_t)(i + 1);
+            state->index[i].twin = lowest[twin - 1];
+        }
+    }
+    state->compared.regs &= ~regs;
 }
 
 /* REG gets INDEX, which is not that of another register. */
@@ -540,9 +550,13 @@ bool index_join(struct code_state *state, const struct code_state *other)
     bool less = join_compared(&state->compared, &other->compared);
     unsigned i;
 
-    index_forget_twins(state);
+    index_drop_places(state);
     for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->index[i].below != 0 || state->index[i].fits != 0)
+        if (state->index[i].below != 0 || state->index[i].fits != 0) {
+            state->index[i].twin = 0;
             less |= join_index(&state->index[i], &other->index[i]);
+        } else {
+            state->index[i] = no_index;
+        }
     return less;
 }

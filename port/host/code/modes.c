@@ -40,6 +40,8 @@ static bool is_far_pointer(const uint8_t *p)
  *     ljmp $selector, $target;  ljmp *pointer, with its 32-bit address;  push $target; lret, with the selector below */
 uint64_t modes_far_target(struct image *image, const uint8_t *p, size_t before, size_t behind)
 {
+    if (before == 0 || (p[-1] != 0xea && p[-1] != 0x2d && p[-1] != 0xcb)) /* most bytes end none */
+        return 0;
     if (before >= 1 && p[-1] == 0xea && behind >= 6 && is_far_pointer(p))
         return load_number(p, 4, false);
     if (before >= 2 && p[-2] == 0xff && p[-1] == 0x2d && behind >= 4) {
@@ -530,14 +532,9 @@ static bool find_16_bits(struct modes *m, const struct area *a)
     return any;
 }
 
-/* The target of the far jump of A that ends in front of offset I, which is not 0, but for its pointer; or 0. Most bytes
- * end none. */
+/* The target of the far jump of A that ends in front of offset I, which is not 0, but for its pointer; or 0. */
 static uint64_t far_target(const struct modes *m, const struct area *a, uint64_t i)
 {
-    const uint8_t last = a->bytes[i - 1];
-
-    if (last != 0xea && last != 0x2d && last != 0xcb)
-        return 0;
     return modes_far_target(m->image, a->bytes + i, (size_t)i, (size_t)(a->section->size - i));
 }
 

@@ -1731,15 +1731,17 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     bool leaves[3] = {false, false, false};
     unsigned i;
 
+    if (fact->compares)
+        state->compared.num = 0;
+    if (fact->mode != 0)
+        state->mode = state->mode == 0 || state->mode == fact->mode ? fact->mode : CODE_NONE;
+    if (fact->num == 0 && !cpu->link) /* registers and memory stay as they are */
+        return;
     for (i = 0; i < num_own; i++)
         leaves[i] = is_lost(cpu, &state->reg[own[i]], own[i])
                         ? !may_give_back(cpu, state, fact, own[i])
                         : is_own(cpu, &state->reg[own[i]], own[i]) && replaces(cpu, state, fact, own[i]);
 
-    if (fact->compares)
-        state->compared.num = 0;
-    if (fact->mode != 0)
-        state->mode = state->mode == 0 || state->mode == fact->mode ? fact->mode : CODE_NONE;
     for (i = 0; i < fact->num; i++) {
         index_follow(cpu, state, &fact->op[i]);
         transfer(cpu, state, &fact->op[i]);

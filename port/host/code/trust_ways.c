@@ -14,6 +14,8 @@ const struct cfi_row *trust_row_at(struct trust *t, uint64_t pc)
     const size_t num = t->cfi.num;
     size_t below = t->below;
 
+    if (num == 0)
+        return NULL;
     if (below == 0 || below > num || list[below - 1].start > pc || (below < num && list[below].start <= pc))
         below = t->below = count_up_to(list, num, sizeof *list, offsetof(struct cfi_row, start), pc);
     return below > 0 && pc < list[below - 1].end ? &list[below - 1] : NULL;

@@ -38,18 +38,25 @@ const struct code_cpu *code_cpu(const struct image *image)
 
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
 {
-    const uint64_t *at = code->starts; /* becomes the last one that is not higher than ADDR */
-    size_t num = code->num_units;
+    const uint64_t *starts = code->starts;
+    uint64_t block;
+    size_t low, high;
 
-    while (num > 1) {
-        const size_t half = num / 2;
-
-        at = at[half] <= addr ? at + half : at;
-        num -= half;
-    }
-    if (num == 0 || *at > addr || addr >= code->units[at - code->starts].end)
+    if (code->num_units == 0 || addr < starts[0])
         return NULL;
-    return &code->units[at - code->starts];
+    block = (addr - starts[0]) >> code->block_shift;
+    block = block < code->num_blocks ? block : code->num_blocks - 1;
+    low = code->blocks[block]; /* becomes the last one that is not higher than ADDR */
+    high = code->blocks[block + 1];
+    while (low < high) {
+        const size_t middle = high - (high - low) / 2;
+
+        if (starts[middle] <= addr)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return addr < code->units[low].end ? &code->units[low] : NULL;
 }
 
 struct code_text unit_text_at(const struct code *code, uint64_t pc)
@@ -89,15 +96,17 @@ const struct code_edge *code_edge_to_start(const struct code_unit *unit)
 /* Whether STATE is as a function finds it that has just been called. */
 bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
 {
-    struct code_state entry;
+    const struct code_value sp = {cpu->sp_at_entry, BASE_CFA, false, 0, 0},
+                            fp = {0, (uint8_t)(BASE_ENTRY + cpu->fp), false, 0, 0};
     const struct code_slot *slot;
 
-    code_entry(cpu, &entry);
-    slot = cpu->link ? NULL : state_find_slot(state, BASE_CFA, cpu->ra_at_entry);
-    return state->caller == CALLER_KNOWN && state_same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
-           state_same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
-           (cpu->link ? state_same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
-                      : slot != NULL && state_same_value(&slot->value, &entry.slot[0].value));
+    if (state->caller != CALLER_KNOWN || !state_same_value(&state->reg[cpu->sp], &sp) ||
+        !state_same_value(&state->reg[cpu->fp], &fp))
+        return false;
+    if (cpu->link)
+        return state_same_value(&state->reg[cpu->ra], &state_way_back);
+    slot = state_find_slot(state, BASE_CFA, cpu->ra_at_entry);
+    return slot != NULL && state_same_value(&slot->value, &state_way_back);
 }
 
 bool unit_fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
@@ -566,6 +575,7 @@ void code_free(struct code *code)
     }
     free(code->units);
     free(code->starts);
+    free(code->blocks);
     free(code->calls);
     free(code->jumps);
     free(code->edges.lists);
