@@ -158,17 +158,61 @@ static void join_token(struct token *tokens, unsigned num, unsigned pair)
     }
 }
 
-/* Chooses tokens, and writes EVERY name with them. Returns how many there are. */
-static unsigned choose_tokens(struct text *sample, struct text *every, size_t step, struct token *tokens)
+/* Of each pair of characters: the number of the token that it became, + 1; or 0. */
+struct ranks {
+    uint8_t of[256][256];
+};
+
+/* Chooses tokens. Returns how many there are. */
+static unsigned choose_tokens(struct text *sample, size_t step, struct token *tokens, struct ranks *ranks)
 {
     unsigned num, pair;
 
     for (num = 0; num < MAX_TOKENS && (pair = best_pair(sample, tokens, step)) != 0; num++) {
         join_token(tokens, num, pair);
         replace_pair(sample, (uint8_t)(pair >> 8), (uint8_t)pair, (uint8_t)(FIRST_TOKEN + num));
-        replace_pair(every, (uint8_t)(pair >> 8), (uint8_t)pair, (uint8_t)(FIRST_TOKEN + num));
+        ranks->of[pair >> 8][pair & 255] = (uint8_t)(num + 1);
     }
     return num;
+}
+
+/* The first token that NAME has the pair of: the pair is at *AT. 0: there is none; else it is as in RANKS. */
+static unsigned first_token(const struct text *name, const struct ranks *ranks, size_t *at)
+{
+    unsigned first = 0;
+    size_t i;
+
+    for (i = 0; i + 1 < name->size; i++) {
+        const unsigned rank = ranks->of[name->bytes[i]][name->bytes[i + 1]];
+
+        if (rank != 0 && (first == 0 || rank < first)) {
+            first = rank;
+            *at = i;
+        }
+    }
+    return first;
+}
+
+/* Writes each name of EVERY with tokens, those that were chosen first in front of others. A pair that has a token in it
+ * was chosen behind that. */
+static void take_tokens(struct text *every, const struct ranks *ranks)
+{
+    size_t from, size, to = 0, at = 0;
+
+    for (from = 0; from < every->size; from += size + 1) {
+        const uint8_t *stop = memchr(every->bytes + from, '\n', every->size - from);
+        struct text name = {every->bytes + from, 0};
+        unsigned rank;
+
+        size = name.size = stop != NULL ? (size_t)(stop - name.bytes) : every->size - from;
+        while ((rank = first_token(&name, ranks, &at)) != 0)
+            replace_pair(&name, name.bytes[at], name.bytes[at + 1], (uint8_t)(FIRST_TOKEN + rank - 1));
+        memmove(every->bytes + to, name.bytes, name.size);
+        to += name.size;
+        if (stop != NULL)
+            every->bytes[to++] = '\n';
+    }
+    every->size = to;
 }
 
 /* ---- The table ------------------------------------------------------------------------------------------------- */
@@ -238,11 +282,14 @@ static void put_table(struct names *names, const struct named *list)
     const size_t step = names->num / SAMPLE > 1 ? names->num / SAMPLE : 1, blocks = (names->num + 15) / PER_BLOCK;
     struct text sample = names_of(list, names->num, step), every = names_of(list, names->num, 1);
     struct token tokens[MAX_TOKENS];
+    struct ranks *ranks = zeroed(1, sizeof *ranks);
     unsigned num, i;
     size_t at, end = 0;
 
     memset(tokens, 0, sizeof tokens);
-    num = choose_tokens(&sample, &every, step, tokens);
+    num = choose_tokens(&sample, step, tokens, ranks);
+    take_tokens(&every, ranks);
+    free(ranks);
     for (i = 0; i < num; i++)
         end += tokens[i].size;
     at = 12 + 8 * blocks + 2 * (size_t)num;
