@@ -734,6 +734,26 @@ static void thead_address(struct code_fact *fact, const struct instruction *i)
     }
 }
 
+/* th.lrd, th.lurd and so on: what they load may be an entry of a table, whose number is in the index. */
+static void thead_entry(struct code_fact *fact, const struct instruction *i, unsigned size)
+{
+    const uint8_t to = rd(i->word), base = read(rs1(i->word)), index = read(rs2(i->word));
+    const bool extends = field(i->word, 28, 1) != 0;
+
+    if (to == ZERO)
+        return;
+    if (1u << field(i->word, 25, 2) != size) {
+        code_replace(fact, to);
+        return;
+    }
+    if (extends)
+        code_add(fact, CODE_INDEX, CODE_TARGET, 0, index, UINT32_MAX);
+    code_table(fact, to, size | (field(i->word, 31, 1) == 0 && size < 8 ? CODE_ENTRY_SIGNED : 0), base, base,
+               extends ? (uint8_t)CODE_TARGET : index, 0);
+    if (extends)
+        code_forget(fact, CODE_TARGET);
+}
+
 /* Loads and stores: with functions 4 and 5 of general registers, with 6 and 7 of those of floating point. */
 static void thead_memory(struct code_fact *fact, const struct instruction *i)
 {
@@ -750,7 +770,7 @@ static void thead_memory(struct code_fact *fact, const struct instruction *i)
         store_at(fact, i, function == 5 ? rd(i->word) : ZERO, CODE_TARGET, 0, size);
         code_forget(fact, CODE_TARGET);
     } else if (function < 6) {
-        replace(fact, rd(i->word));
+        thead_entry(fact, i, size);
     }
 }
 

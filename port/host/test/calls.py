@@ -2186,6 +2186,16 @@ BOUND = {
 }
 
 
+# T-Head's loads with an index: tables of jumps, of entries of 4 and 8 bytes, behind a bound and behind a mask.
+THEAD_TABLES = [(ENTRY % (bound, load), size) for ENTRY in (""".option arch, +xtheadmemidx\naddi sp, sp, -16
+    STORE ra, 8(sp) => r2+16 r1+0 r8+0\nla a2, 1f => r2+16 [cfa-8] r8+0\n%s\n%s\njr a5
+    .section .rodata\n.balign 8\n1: WORD 2f, 3f, 3f, 2f\n.text\n2: addi sp, sp, -32 => r2+16 [cfa-8] r8+0
+    nop => r2+48 [cfa-8] r8+0\naddi sp, sp, 32 => r2+48 [cfa-8] r8+0\n3: jal leaf => r2+16 [cfa-8] r8+0
+    9: LOAD ra, 8(sp) => r2+16 [cfa-8] r8+0\naddi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0""",)
+    for bound in ("andi a5, a0, 3", "li a3, 3\nmv a5, a0\nbltu a3, a5, 9f") for load, size in (
+        ("th.lrw a5, a2, a5, 2", 4), ("th.lurw a5, a2, a5, 2", 4), ("th.lrd a5, a2, a5, 3", 8))]
+
+
 # Code alone: registers are compared with the last entry of a table that others index: INDEX stands for how. What
 # follows in the table is read, too, and leads to where another way comes with FP as it was.
 UNBOUND = {
@@ -3022,6 +3032,10 @@ def main():
     for cpu in CPUS:
         for where, text in NO_SHADOW.get("riscv" if cpu.startswith("riscv") else cpu, {}).items():
             test("%s: code alone: RA where %s points, which is no shadow call stack" % (cpu, where), alone, cpu, text)
+    for text, size in THEAD_TABLES:
+        test("riscv64: code alone: a table by %s" % re.sub("(?s).*(th[^\n]*)\njr.*", r"\1", text) +
+             (", masked" if "andi" in text else ""), alone, "riscv64",
+             text.replace("WORD", ".quad" if size == 8 else ".word"))
     for cpu, text in BOUND.items():
         test("%s: code alone: a bound that is none of a table" % cpu, alone, cpu, text)
     for cpu in CPUS:
