@@ -305,7 +305,7 @@ enum { POPPED_MIXED = INT32_MAX };
  * interrupt enters it; an interrupt's entry jumps there; a function does in the middle of its frame, which the code
  * there takes off; it returns from an interrupt; it never returns, and begins as no function of a compiler does; its
  * CFI says that a word lies below where it returns to; an entry lends it its return address; it is where the image
- * starts, and takes a stack of its own; the user says so. */
+ * starts, and takes a stack of its own; the user says so; code puts its address into a gate (x86). */
 enum code_lost_by {
     LOST_BY_NOTHING,
     LOST_BY_REGISTER,
@@ -316,7 +316,8 @@ enum code_lost_by {
     LOST_BY_WORD,
     LOST_BY_PROGRAM,
     LOST_BY_START,
-    LOST_BY_NAME
+    LOST_BY_NAME,
+    LOST_BY_GATE
 };
 
 /* Whether code was seen to call with an SP at a multiple of 16, if SP was there for the call of its own. */
@@ -462,14 +463,15 @@ struct code {
     struct code_imports imports;
     struct code_vector *vectors;
     size_t num_vectors;
-    bool far_jumps_done;  /* x86_64: those of 32-bit code have been looked for */
-    bool naming;          /* interrupts begin with names for what registers have */
-    bool scratch;         /* RISC-V: and the scratch register has */
-    bool changed;         /* a unit has */
-    const char *pushed;   /* i386: why no row tells what exceptions have pushed; NULL: rows do */
-    bool switch_ended;    /* a way behind a switch to another stack has, or otherwise */
-    bool addresses_known; /* which units are addressed */
-    bool handed_known;    /* which units entries go to with the return address of what was interrupted */
+    bool gates_asked, has_gates; /* x86: whether HAS_GATES is known; the image has lidt */
+    bool far_jumps_done;         /* x86_64: those of 32-bit code have been looked for */
+    bool naming;                 /* interrupts begin with names for what registers have */
+    bool scratch;                /* RISC-V: and the scratch register has */
+    bool changed;                /* a unit has */
+    const char *pushed;          /* i386: why no row tells what exceptions have pushed; NULL: rows do */
+    bool switch_ended;           /* a way behind a switch to another stack has, or otherwise */
+    bool addresses_known;        /* which units are addressed */
+    bool handed_known;           /* which units entries go to with the return address of what was interrupted */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
 bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);

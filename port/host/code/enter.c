@@ -29,6 +29,8 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
         if (ends->resumes && !ends->hands_on)
             return CODE_KINDS;
     }
+    if (!ends->returns && code_is_gate(code, unit->start))
+        return CODE_KINDS;
     if (function && !code_contradicts_call(ends)) {
         *why = ends->returns ? "a function, which returns to its caller" : "a function, by its symbol";
         return CODE_CALLED;
@@ -188,8 +190,9 @@ bool code_find_entries(struct code *code, const struct code_how *how)
         if (!list[i].unit->jumped_to && !code_is_lost_by_itself(list[i].unit) && /* that has been said */
             (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
-                         ends->resumes ? why_no_kind(code, list[i].unit->start)
-                                       : "nothing shows how it is entered");
+                         ends->resumes                             ? why_no_kind(code, list[i].unit->start)
+                         : code_is_gate(code, list[i].unit->start) ? CODE_GATE
+                                                                   : "nothing shows how it is entered");
     }
     free(list);
     return any;

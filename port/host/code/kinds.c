@@ -161,7 +161,7 @@ bool code_is_given(const struct code_how *how, uint64_t addr)
 
 bool code_is_lost_by_itself(const struct code_unit *unit)
 {
-    return unit->lost_to == LOST_BY_END || unit->lost_to == LOST_BY_ENTRY;
+    return unit->lost_to == LOST_BY_END || unit->lost_to == LOST_BY_ENTRY || unit->lost_to == LOST_BY_GATE;
 }
 
 void code_enter(struct code *code, const struct code_how *how, uint64_t addr, enum code_kind kind, const char *why)

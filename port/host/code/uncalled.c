@@ -867,8 +867,9 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
     else if (how->entered != NULL && !code_is_given(how, unit->start))
         how->entered(
             how->ctx, unit->start, CODE_KINDS, NULL,
-            unit->lost_to == LOST_BY_END
-                ? "its CFI says that it is called, but it returns from an interrupt"
+            unit->lost_to == LOST_BY_END ? "its CFI says that it is called, but it returns from an interrupt"
+            : unit->lost_to == LOST_BY_GATE
+                ? CODE_GATE
                 : "its CFI says that it is called, but nothing calls it, and it may be an exception's entry");
 }
 
@@ -947,6 +948,8 @@ static enum code_lost_by why_uncalled(struct code *code, const struct code_how *
         return LOST_BY_NAME;
     if (vector)
         return LOST_BY_REGISTER;
+    if (!unit->returns && code_is_gate(code, unit->start))
+        return LOST_BY_GATE;
     if ((!may && unit->returns) || unit->is_tried)
         return LOST_BY_NOTHING;
     unit->is_tried = true; /* its code says the same another time */
@@ -1032,10 +1035,39 @@ static bool doubt_units(struct code *code)
     return any;
 }
 
+/* x86: gates that lead to code without CFI which does not show what the CPU has pushed, such as one jump: what that
+ * goes to is no called function. Returns whether there are any. */
+static bool enter_gates(struct code *code)
+{
+    struct code_state state;
+    const char *why;
+    bool any = false;
+    size_t i;
+
+    code_entry(code->cpu, &state);
+    state.caller = CALLER_UNCERTAIN;
+    for (i = 0; i < code->num_vectors; i++) {
+        const uint64_t addr = code->vectors[i].addr;
+        const struct code_unit *unit = code_unit_at(code, addr);
+
+        if (code->vectors[i].done || !code_is_gate(code, addr))
+            continue;
+        code->vectors[i].done = true;
+        if (unit == NULL || unit->fde != NULL || unit->lost_to != LOST_BY_NOTHING ||
+            code_begins_function(code, addr) || code_edge_to_start(unit) != NULL ||
+            code_kind_of(code, addr, &why) != CODE_KINDS)
+            continue;
+        code_add_edge(code, addr, &state);
+        any = true;
+    }
+    return any;
+}
+
 bool code_find_uncalled(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
-    const bool any = drop_uncalled(code, how, lost) || drop_shared(code, lost), doubts = !any && doubt_units(code);
+    const bool any = drop_uncalled(code, how, lost) || drop_shared(code, lost);
+    const bool doubts = !any && (doubt_units(code) || enter_gates(code));
     size_t i;
 
     if (any) {

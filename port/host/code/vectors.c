@@ -24,7 +24,7 @@ static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_
     code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
 }
 
-enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW };
+enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW, GATE };
 
 /* x86: EAX, EDX and ECX by their numbers, and registers that say where programs enter; s390x: where new PSWs are. */
 enum { AMD64_RAX, AMD64_RDX, AMD64_RCX, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
@@ -92,6 +92,145 @@ void code_note_low_core(struct code *code)
         note_psws(code, FIRST_PSW, FIRST_PSW, LAST_PSW - FIRST_PSW, FIRST_PSW);
 }
 
+/* ---- x86's gates ----------------------------------------------------------------------------------------------- */
+
+/* Whether the image has lidt: it sets up exceptions. Data may have the same bytes. */
+static bool has_lidt(struct code *code)
+{
+    size_t i;
+    uint64_t at;
+
+    for (i = 0; i < code->image->num_code; i++) {
+        const struct section *section = code->image->code[i];
+        const uint8_t *p = image_instructions(code->image, section->addr, section->size);
+
+        for (at = 0; p != NULL && at + 3 <= section->size; at++)
+            if (p[at] == 0x0f && p[at + 1] == 0x01 && (p[at + 2] >> 3 & 7) == 3 && p[at + 2] >> 6 != 3)
+                return true;
+    }
+    return false;
+}
+
+static bool may_write_gates(struct code *code)
+{
+    if (!code->gates_asked && (code->image->abi == SFU_AMD64 || is_i386(code)))
+        code->has_gates = has_lidt(code);
+    code->gates_asked = true;
+    return code->has_gates;
+}
+
+/* The register that the instruction at P, of SIZE bytes, shifts to the right by 16: its DWARF number, or CODE_NONE. */
+static unsigned halved_register(const struct code *code, const uint8_t *p, unsigned size)
+{
+    static const uint8_t numbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    const bool has_rex = !is_i386(code) && size == 4 && (*p & 0xf0) == 0x40;
+    const uint8_t *op = p + has_rex;
+    const unsigned reg = has_rex && (*p & 1) ? 8 : 0;
+
+    if (size != 3u + has_rex || op[0] != 0xc1 || op[1] >> 6 != 3 || (op[1] >> 3 & 5) != 5 || op[2] != 16)
+        return CODE_NONE;
+    return is_i386(code) ? op[1] & 7u : reg != 0 ? reg + (op[1] & 7u) : numbers[op[1] & 7];
+}
+
+/* The start of the unit that VALUE is, or 0. */
+static uint64_t start_in(const struct code *code, const struct code_value *value)
+{
+    const uint64_t wide = is_i386(code) ? (uint32_t)value->k : (uint64_t)value->k;
+    const uint64_t addrs[] = {wide, is_i386(code) ? wide : (uint64_t)(int64_t)(int32_t)value->k};
+    unsigned i;
+
+    for (i = 0; i < 2 && value->base == BASE_NUMBER; i++) {
+        const struct code_unit *unit = code_unit_at(code, addrs[i]);
+
+        if (unit != NULL && unit->start == addrs[i])
+            return addrs[i];
+    }
+    return 0;
+}
+
+/* A gate has its address in halves: what shifts the address of code by 16 bits puts it into one. */
+static void note_gate(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+{
+    const uint8_t *p = fact->size == 3 || fact->size == 4 ? image_instructions(code->image, pc, fact->size) : NULL;
+    const unsigned reg = p != NULL ? halved_register(code, p, fact->size) : (unsigned)CODE_NONE;
+    const uint64_t addr = reg != CODE_NONE ? start_in(code, &state->reg[reg]) : 0;
+
+    if (addr != 0)
+        note_vector(code, GATE, addr, pc);
+}
+
+/* Whether a register or a word has the address of code, which a callee may get. */
+static bool hands_address(const struct code *code, const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REAL; i++)
+        if (start_in(code, &state->reg[i]) != 0)
+            return true;
+    for (i = 0; i < state->num; i++)
+        if (start_in(code, &state->slot[i].value) != 0)
+            return true;
+    return false;
+}
+
+/* Follows CALL, in front of which FROM holds, as far as a function goes that fills a gate, or one that it calls. */
+static void follow_call(struct code *code, const struct code_state *from, const struct code_fact *call)
+{
+    enum { MOST = 64, DEPTH = 2 };
+    const struct code_cpu *cpu = code->cpu;
+    struct code_fact fact = *call;
+    struct code_state state;
+    uint64_t back[DEPTH], next = 0, pc;
+    unsigned depth = 0, i;
+
+    state = *from;
+    for (i = 0; i < MOST; i++) {
+        if (fact.flow == CODE_CALL && fact.target != 0 && depth < DEPTH) {
+            back[depth++] = next;
+            code_move(&state.reg[cpu->sp], -cpu->word);
+            pc = fact.target;
+        } else if (fact.flow == CODE_CALL) {
+            code_after_call(cpu, &state, NULL);
+            pc = next;
+        } else if (fact.flow == CODE_RETURN && depth > 1) {
+            code_move(&state.reg[cpu->sp], cpu->word + fact.pops);
+            pc = back[--depth];
+        } else if (fact.flow == CODE_NEXT || fact.flow == CODE_BRANCH) {
+            pc = next;
+        } else if (fact.flow == CODE_JUMP) {
+            pc = fact.target;
+        } else {
+            return;
+        }
+        if (!unit_fact_at(code, pc, &fact))
+            return;
+        note_gate(code, pc, &fact, &state);
+        code_step(cpu, &state, &fact);
+        next = pc + fact.size;
+    }
+}
+
+static void note_gates(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+{
+    if (!may_write_gates(code))
+        return;
+    note_gate(code, pc, fact, state);
+    if (fact->flow == CODE_CALL && fact->target != 0 && hands_address(code, state))
+        follow_call(code, state, fact);
+}
+
+bool code_is_gate(const struct code *code, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_vectors; i++)
+        if (code->vectors[i].what == GATE && code->vectors[i].addr == addr)
+            return true;
+    return false;
+}
+
+/* ---- Who sets them ---------------------------------------------------------------------------------------------- */
+
 /* Whether FACT may be one of an instruction that sets such a register: of those little or nothing is known. */
 static bool may_set_vector(const struct code *code, const struct code_fact *fact)
 {
@@ -109,6 +248,7 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
     const struct code_value *value;
     unsigned i;
 
+    note_gates(code, pc, fact, state);
     if (p == NULL)
         return;
     if (code->image->header.e_machine == EM_AARCH64 &&
@@ -269,6 +409,8 @@ void code_enter_vector(struct code *code, const struct code_how *how, const stru
         if (unit != NULL)
             code_enter(code, how, v->addr, CODE_SYSCALL, "LSTAR or CSTAR is set to it");
         break;
+    case GATE: /* it does not show what the CPU pushes there */
+        break;
     case SYSENTER:
         if (unit != NULL)
             code_enter(code, how, v->addr, CODE_START, "sysenter leads there, which keeps neither the PC nor SP");
@@ -287,7 +429,7 @@ void code_mark_vectors(const struct code *code, bool *from)
     for (i = 0; i < code->num_vectors; i++) {
         const struct code_vector *v = &code->vectors[i];
         const uint64_t addr = v->what == TVEC ? v->addr & ~(uint64_t)3 : v->addr;
-        const unsigned num = v->what == VBAR ? num_slots(code->image, addr) : 1;
+        const unsigned num = v->what == VBAR ? num_slots(code->image, addr) : v->what == GATE ? 0 : 1;
 
         for (n = 0; n < num; n++) {
             const struct code_unit *unit = code_unit_at(code, addr + n * SLOT);

@@ -21,6 +21,10 @@ bool code_has_slots(struct code *code, uint64_t addr);
 void code_enter_vector(struct code *code, const struct code_how *how, const struct code_vector *v);
 /* Marks in FROM the units that registers of the CPU say are entered by interrupts. */
 void code_mark_vectors(const struct code *code, bool *from);
+#define CODE_GATE                                                                                                  \
+    "its address is put into a gate, and its code does not show whether the CPU has pushed an error code"
+/* x86: whether code puts ADDR into a gate, by which an exception or an interrupt enters. */
+bool code_is_gate(const struct code *code, uint64_t addr);
 /* The kind of the slot at ADDR of vectors that VBAR is set to; or CODE_KINDS. */
 enum code_kind code_kind_of_slot(const struct code *code, uint64_t addr);
 /* The same where far jumps of 32-bit code lead to code of x86_64 that no way has reached. Returns whether there are

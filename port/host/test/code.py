@@ -1887,6 +1887,61 @@ def named_by_gate(cpu):
                 must(rows == row, "%s: %s" % (kind, rows))
 
 
+GATES = r"""
+struct gate {
+    unsigned short low, selector; unsigned char ist, type; unsigned short middle; HIGH
+} __attribute__((packed));
+static struct gate idt[256];
+volatile int out;
+FILL void set_gate(int n, void (*f)(void), unsigned char type) {
+    unsigned long addr = (unsigned long)f;
+    idt[n].low = addr & 0xffff; idt[n].selector = 8; idt[n].type = type; idt[n].middle = (addr >> 16) & 0xffff;
+    REST
+}
+void endless(void) { out = 1; for (;;) __asm__ volatile("hlt"); }
+void jumped_to(void) { out = 2; for (;;) __asm__ volatile("hlt"); }
+void thread(void) { out = 3; for (;;) __asm__ volatile("hlt"); }
+void called(void) { out = 4; for (;;) __asm__ volatile("hlt"); }
+void returns(void);
+void stub(void);
+__asm__(".globl stub\nstub: cli\njmp jumped_to\n.globl returns\nreturns: push %eax_\ncall work\npop %eax_\niret_");
+void work(void) { out = 5; }
+void (*volatile start)(void);
+void _start(void) {
+    struct { unsigned short limit; void *base; } __attribute__((packed)) idtr = {sizeof idt - 1, idt};
+    set_gate(13, endless, 0x8e); set_gate(3, stub, 0x8e); set_gate(32, returns, 0x8e);
+    __asm__ volatile("lidt %0" : : "m"(idtr));
+    start = thread; start(); called();
+}
+"""
+
+
+def gates(cpu, level, fills):
+    """Code that fills a gate shows that the CPU enters there: a function in C, which then never returns, has no rows,
+    and is named; nor has a function that such code jumps to. A thread's function is not put into a gate."""
+    wide = cpu == "x86_64"
+    text = GATES.replace("FILL", "__attribute__((noinline))" if fills == "a function" else "static inline")
+    text = text.replace("HIGH", "unsigned high, zero;" if wide else "").replace(
+        "REST", "idt[n].high = addr >> 32;" if wide else "").replace("%eax_", "%rax" if wide else "%eax").replace(
+            "iret_", "iretq" if wide else "iret")
+    image = "%s/gates-%s-%s" % (WORK, cpu, level)
+    write(image + ".c", text.encode())
+    run("gcc", "-m64" if wide else "-m32", "-" + level, "-ffreestanding", "-mno-red-zone", "-fcf-protection=none",
+        "-fno-pic", "-fno-stack-protector", "-fasynchronous-unwind-tables", "-nostdlib", "-static", "-no-pie",
+        "-Wl,-Ttext=0x100000", image + ".c", "-o", image)
+    at = addresses_of(image)
+    for how in ([], ["--small"]):
+        said = gen("--address=0", "-o", image + ".tables", "--find", *how, image)[1]
+        must("endless (0x%x) has no rows: its address is put into a gate" % at["endless"] in said, said)
+        for name, has in (("endless", False), ("jumped_to", False), ("thread", True), ("called", True),
+                          ("returns", True)):
+            row = run(OUT + "/rows", image + ".tables", hex(at[name]), hex(at[name] + 1))[0].split()[2:]
+            must((row != []) == has, "%s: %s: %s" % (name, row, said))
+    said = gen("--address=0", "-o", image + ".tables", "--find", "--entry=endless:error", image)[1]
+    row = run(OUT + "/rows", image + ".tables", hex(at["endless"]), hex(at["endless"] + 1))[0].split()[2:]
+    must(row != [] and "into a gate" not in said, said)
+
+
 # A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
 FAR_CALLS = {
     "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
@@ -3316,6 +3371,9 @@ def test_trust():
     test("i386 a function in C that returns from an interrupt, with what it pushed still there", takes_wrong, "i386")
     for cpu in ("x86_64", "i386"):
         test("%s a function in C whose address a gate has" % cpu, named_by_gate, cpu)
+        for level in ("O0", "O1", "O2", "Os"):
+            for fills in ("a function", "an inline one"):
+                test("%s -%s: %s fills gates" % (cpu, level, fills), gates, cpu, level, fills)
     for cpu in FAR_CALLS:
         test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
     for text in UNSURE_CALLS:
