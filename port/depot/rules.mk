@@ -41,7 +41,7 @@ build/depot/race-tsan: port/depot/test/depot_race_test.c $(DEPOT)
 build/depot/print: port/depot/test/depot_print_test.c $(DEPOT) port/depot/sfu_depot_print.c \
     port/depot/sfu_depot_print.h port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
     $(addprefix port/host/,log/depots.c log/text.c \
-    $(addprefix common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)) $(wildcard port/host/*/*.h)
+    $(addprefix common/,abi.c basics.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)) $(wildcard port/host/*/*.h)
 	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \

@@ -21,7 +21,7 @@ TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
-TOOLS_IMAGE := $(addprefix port/host/common/,abi.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
+TOOLS_IMAGE := $(addprefix port/host/common/,abi.c basics.c image.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epilogue_riscv.c joined.c compare.c kept.c \
     plt.c) $(addprefix port/host/common/,calls.c filled.c map.c sigreturn.c) sfu.c
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been

@@ -79,7 +79,7 @@ step_named = $(foreach set,$(1),$(if $(findstring $(lastword $(T)),$(set)),$(set
 step_chosen = $(or $(if $(T),$(call step_named,$(1))),$(1))
 
 STEP_HARNESS := $(addprefix test/truth/step/,step.c judge.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c) \
-    $(addprefix port/host/common/,pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
+    $(addprefix port/host/common/,basics.c pe.c pe_unwind.c pe_dwarf.c pe_aarch64.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_IMAGES := $(sort $(call step_files,$(foreach suite,$(STEP_SUITES),$(call step_sets,$(suite)))))
 STEP_KERNELS := $(foreach image,$(STEP_IMAGES),$(if $(findstring -kernel,$(image)),$(image)))
@@ -93,7 +93,8 @@ $(foreach abi,$(ABIS),$(eval CHECK_$(abi) += $(filter %-$(abi),$(STEP_CHECK))))
 
 # The harness and the judge of kernels are linked of these.
 $(STEP)/own/%.o: %.c sfu.h \
-    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/*.h) | $(TC)
+    $(wildcard test/truth/step/*.h test/lib/*.h port/fast/*.h $(addprefix port/host/common/,abi.? basics.? image.?)) \
+    | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -c $< -o $@
 

@@ -8,6 +8,7 @@
 #define SFU_HOST_IMAGE_H
 
 #include "abi.h"
+#include "basics.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -140,34 +141,6 @@ const char *image_name_place(const struct image *image, uint64_t addr, char text
 
 /* The nearest symbol at or before ADDR in its section, which it need not belong to; or NULL. Needs image_symbols. */
 const struct symbol *image_symbol_before(const struct image *image, uint64_t addr);
-
-/* The number in the SIZE (1 to 8) bytes at P. */
-uint64_t load_number(const uint8_t *p, unsigned size, bool big);
-
-/* The number VALUE into the SIZE bytes at P. */
-void store_number(uint8_t *p, unsigned size, bool big, uint64_t value);
-
-/* Room for one more behind COUNT things of SIZE bytes at P. Ends the program if there is no memory. */
-void *grow(void *p, size_t count, size_t size);
-
-/* How many of the COUNT elements of SIZE bytes at LIST have a number of at most ADDR in the uint64_t at OFFSET. They
- * are sorted by it. */
-size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr);
-
-/* Sorts the COUNT elements of SIZE bytes at LIST, if they are not sorted yet: most are. */
-void put_in_order(void *list, size_t count, size_t size, int (*compare)(const void *, const void *));
-
-/* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
-void *zeroed(size_t count, size_t size);
-
-/* The same for SIZE bytes, at least one, which the caller writes before it reads them. */
-void *unwritten(size_t size);
-
-/* As strcmp, of the first bytes: names in a broken file can share all of it, and each of them be as long. */
-int compare_names(const char *a, const char *b);
-
-/* A copy of TEXT, to be freed. The same if there is no memory. */
-char *copied(const char *text);
 
 /* Writes SIZE bytes at OFFSET into the file that FD is, which stays what it is elsewhere. On failure errno says why. */
 bool overwrite_file(int fd, const void *bytes, size_t size, uint64_t offset);

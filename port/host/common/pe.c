@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "pe.h"
-#include "image.h"
+#include "basics.h"
 
 #include <gelf.h>
 #include <stdlib.h>

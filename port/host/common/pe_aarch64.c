@@ -6,8 +6,8 @@
  * prologue is that of the codes behind its own, and in front of one of an epilogue that of its own code and those
  * behind it: both are sums of codes from the last one on.
  */
+#include "basics.h"
 #include "dwarf_cfi.h"
-#include "image.h"
 #include "pe.h"
 #include "pe_dwarf.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "pe.h"
+#include "basics.h"
 #include "dwarf_cfi.h"
-#include "image.h"
 #include "pe_dwarf.h"
 
 #include <stdlib.h>
