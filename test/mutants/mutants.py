@@ -192,7 +192,8 @@ def others(tokens, i, body):
     if token.text in BETWEEN and operand(tokens[i - 1]) and (operand(tokens[i + 1]) or tokens[i + 1].text == "("):
         return [BETWEEN[token.text]]
     if token.kind == "number":
-        value = int(re.sub("[uUlL]+$", "", token.text), 0)
+        digits = re.sub("[uUlL]+$", "", token.text)
+        value = int(digits, 8 if re.fullmatch("0[0-7]+", digits) else 0)
         return ["%d" % (value + 1)] + (["%d" % (value - 1)] if value > 0 else [])
     if token.kind == "name" and token.text.isupper() and token.text != "NULL" and tokens[i + 1].text != "(":
         return ["(%s + 1)" % token.text]
