@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The sfu authors
 #
 # host.sh DIR: makes the tools of the sources in DIR that differ from those here, in DIR/build, with the other objects
-# of build/tools. What DIR lacks to run tests becomes links. In the environment are $FLAGS; $MORE_FLAGS, which are of
-# the link, too; and $CHECKS, which notice what reads behind arrays, with $CHECKS_LINK for the link.
+# of build/tools. What DIR lacks to run tests becomes links. In the environment are the objects of the tools that are
+# made, $GEN, $LINT, $TRACE, $READS; $FLAGS; $MORE_FLAGS, which are of the link, too; and $CHECKS, which notice what
+# reads behind arrays, with $CHECKS_LINK for the link.
 set -eu
 dir=$1
 here=$PWD
@@ -33,12 +34,14 @@ link() {
 }
 # shellcheck disable=SC2086
 {
-    link tools/sfu-gen $GEN
-    link tools/sfu-lint $LINT
-    link host/reads $READS
+    [ -z "${GEN-}" ] || link tools/sfu-gen $GEN
+    [ -z "${LINT-}" ] || link tools/sfu-lint $LINT
+    [ -z "${TRACE-}" ] || link tools/sfu-trace $TRACE
+    [ -z "${READS-}" ] || link host/reads $READS
 }
-echo "$(cat build/host/reads.libraries) $CHECKS_LINK" >"$dir/build/host/reads.libraries" # of a test that links
-for file in sfu.c sfu.h arch docs fuzz Makefile build/tc build/decoders build/host/*; do
+[ -z "${READS-}" ] ||
+    echo "$(cat build/host/reads.libraries) $CHECKS_LINK" >"$dir/build/host/reads.libraries" # of a test that links
+for file in sfu.c sfu.h arch docs fuzz Makefile build/tc build/decoders build/bare build/host/*; do
     case $file in */work) ;; *) [ -e "$dir/$file" ] || ln -s "$here/$file" "$dir/$file" ;; esac
 done
 cp -rsn "$here/port" "$here/test" "$dir/"

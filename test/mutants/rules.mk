@@ -41,6 +41,15 @@ host-mutants: tools build/host/reads.objects build/host/rows | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/run.sh $@ $(MUTANTS)/host $(or $(N),100)
 
+## [campaigns] trace-mutants: N changes by rule of what sfu-trace makes of depots
+.PHONY: trace-mutants
+trace-mutants: export FLAGS = $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -Iport/host/trace -Iport/host/log
+trace-mutants: export LIBRARIES = $(TOOLS_ZYDIS) $(TOOLS_LIBDW)
+trace-mutants: export TRACE = $(call tool_objects,$(TOOLS_TRACE))
+trace-mutants: tools build/host/sfu-trace-sanitized $(BARE_CPUS:%=build/bare/%/kernel.elf) | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh $@ $(MUTANTS)/trace $(or $(N),50)
+
 ## [campaigns] repeat-mutants: each change by rule of the trace that is remembered
 .PHONY: repeat-mutants
 repeat-mutants:

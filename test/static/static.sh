@@ -95,6 +95,6 @@ silent 'faults of the tools' test/static/layout.sh faults
 silent 'lines of at most 120 columns' test/static/layout.sh columns
 silent 'mutants are of code that is there' python3 test/mutants/mutants.py --places test/mutants/abis test/mutants/asm \
     test/mutants/core test/mutants/cortexm test/mutants/depot test/mutants/fast test/mutants/host test/mutants/kernel \
-    test/mutants/print test/mutants/programs test/mutants/prove test/mutants/step \
-    test/mutants/step-kernel
+    test/mutants/print test/mutants/programs test/mutants/prove test/mutants/repeat test/mutants/step \
+    test/mutants/step-kernel test/mutants/trace
 exit $failed

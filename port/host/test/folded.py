@@ -187,6 +187,10 @@ def picture(code):
     text = read(file).decode()
     must("idle: 17, lost: 4" in text and "1000 in a second" in text, "the caption")
     must(all(ord(c) < 128 for c in text), "characters")
+    dump.traces = [(590, pcs) for _, pcs in dump.traces[:2]]
+    write(WORK + "/flame", dump.text().encode())
+    run(TRACE, "--flame=" + file, "--least=590", "--log=%s/flame" % WORK, code.image)
+    must(590 in [box[4] for box in boxes_of(file)], "no box that is just as wide as the least")
     return "%d boxes" % len(found)
 
 
