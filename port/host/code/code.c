@@ -151,14 +151,15 @@ static bool comes_back(const struct run *r, const struct code_fact *fact, uint64
     /* Where there is CFI, that says what holds behind the call. */
     if (fact->flow == CODE_CALL && fact->link == 0 && r->unit->fde == NULL &&
         !code_is_own_address(r->code, fact, next) &&
-        (code_never_returns(r->code, fact->target) || code_never_returns_by_word(r->code, fact, NULL)))
+        (unit_ends_with_call(r->code, next) || code_never_returns(r->code, fact->target) ||
+         code_never_returns_by_word(r->code, fact, NULL)))
         return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && changes_frame(r, fact)) /* CFI says so, too */
         return !is_end(r, next);
     if (fact->flow == CODE_CALL && fact->link == 0 && !code_is_own_address(r->code, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, fact, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
-        return !is_end(r, next);
+        return !is_end(r, next) && (r->unit->fde != NULL || !unit_is_filled(r->code, pc, 2));
     return fact->flow == CODE_CALL || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 }
 

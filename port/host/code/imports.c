@@ -76,6 +76,18 @@ static const char *const endless[] = {
     "_gfortran_os_error_at",
     "__gnat_raise_exception",
     "__gnat_last_chance_handler",
+    /* Go, by gccgo: what panic, and checks of the language, call */
+    "runtime.gopanic",
+    "runtime.panicdivide",
+    "runtime.panicdottype",
+    "runtime.panicgonil",
+    "runtime.panicmakeslicecap",
+    "runtime.panicmakeslicelen",
+    "runtime.panicmem",
+    "runtime.panicshift",
+    "runtime.panicunsafeslicelen",
+    "runtime.throw",
+    "runtime.Goexit",
     "g_assertion_message",
     "g_assertion_message_expr",
 };
@@ -97,7 +109,8 @@ static const struct {
     {"_ZN3std9panicking", "begin_panic"},
     {"_ZN3std7process", "exit"},
     {"_ZN3std7process", "abort"},
-    {"__gnat_rcheck_", ""}, /* Ada: a check of the language failed */
+    {"__gnat_rcheck_", ""}, /* Ada, Go: a check of the language failed */
+    {"runtime.goPanic", ""},
 };
 
 /* Whether NAME, in which a number stands in front of what it begins with, is of one of them. */

@@ -533,7 +533,8 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     /* What stands behind a handler that never returns still shows who has entered the code in front. */
     if (!t->asks_back && (!t->seen_alone || t->pushes))
         return !ends_at(t->code, next);
-    return !ends_at(t->code, next) && !goes_on_behind_return(t, fact->target, next) &&
+    return !ends_at(t->code, next) && !unit_ends_with_call(t->code, next) &&
+           !goes_on_behind_return(t, fact->target, next) &&
            !ask_callee(t->code, fact->target, t->depth + 1).never &&
            !import_never_returns(t->code, import, t->depth);
 }

@@ -530,6 +530,32 @@ bool code_goes_by_table(const struct code_cpu *cpu, const struct code_state *sta
            (ra->width & CODE_ENTRY_COMPLETE) != 0;
 }
 
+bool unit_is_filled(const struct code *code, uint64_t pc, unsigned least)
+{
+    enum { INT3 = 0xcc, ALIGNED = 16 };
+    const uint64_t end = (pc + ALIGNED) / ALIGNED * ALIGNED;
+    const struct code_unit *unit = code_unit_at(code, pc);
+    const struct symbol *symbol = image_symbol(code->image, end);
+    const uint8_t *p;
+    uint64_t at;
+
+    if (code->cpu->link || unit == NULL || end - pc < least || end >= unit->end ||
+        (symbol != NULL && symbol->addr != end && symbol->size > end - symbol->addr))
+        return false;
+    p = image_instructions(code->image, pc, end - pc);
+    for (at = 0; p != NULL && at < end - pc && p[at] == INT3; at++)
+        continue;
+    return at == end - pc;
+}
+
+bool unit_ends_with_call(const struct code *code, uint64_t next)
+{
+    enum { NOP = 0x90 };
+    const uint8_t *p = code->cpu->link ? NULL : image_instructions(code->image, next, 1);
+
+    return p != NULL && unit_is_filled(code, *p == NOP ? next + 1 : next, 1);
+}
+
 void unit_drop_rows(struct cfi_fde *fde)
 {
     free(fde->rows);

@@ -43,6 +43,11 @@ bool unit_make_call(const struct code *code, struct code_state *state, struct co
 /* Where what FACT goes to returns, if that is another unit: STATE, behind FACT, has left its start as a return address
  * (`la ra, ret_from_exception; j do_irq`); or 0. On x86 what is pushed may be an argument. */
 uint64_t unit_returns_to(const struct code *code, const struct code_state *state, const struct code_fact *fact);
+/* x86: whether nothing but LEAST or more int3 comes from PC to a multiple of 16 that is not in the middle of a symbol's
+ * code: linkers and Go fill up so what lies between functions. */
+bool unit_is_filled(const struct code *code, uint64_t pc, unsigned least);
+/* The same behind a call in front of NEXT: with a nop before, as Go has it, of which one byte may be left. */
+bool unit_ends_with_call(const struct code *code, uint64_t next);
 void unit_drop_rows(struct cfi_fde *fde);
 
 #endif

@@ -2822,8 +2822,8 @@ IMPORTS = {
 ENDLESS = ("abort", "_exit", "siglongjmp", "__stack_chk_fail", "__assert_fail", "pthread_exit", "__cxa_throw",
            "_Unwind_Resume", "_ZSt9terminatev", "_ZSt20__throw_length_errorPKc",
            "_ZNSt3__120__throw_system_errorEiPKc", "_ZN4core9panicking9panic_fmt17h0123456789abcdefE",
-           "__gnat_rcheck_CE_Overflow_Check")
-RETURNING = ("puts", "abort_handler", "_ZSt4sortv", "_ZN4core3fmt5write17h0123456789abcdefE")
+           "__gnat_rcheck_CE_Overflow_Check", "runtime.gopanic", "runtime.goPanicIndex")
+RETURNING = ("puts", "abort_handler", "runtime.gopark", "_ZSt4sortv", "_ZN4core3fmt5write17h0123456789abcdefE")
 # Linkers, whose PLTs differ, and other ways to call.
 IMPORTS_BY = {
     "x86_64": (("ld", "-z", "now"), ("ld", "-z", "ibtplt"), ("ld.lld",), ("ld.lld", "-z", "retpolineplt"), ("mold",)),
@@ -2917,6 +2917,18 @@ def recursion(cpu, kind, body):
     for word, text in parts:
         body = re.sub(r"\b%s\b" % word, text.replace("\\", "\\\\"), body)
     return "9: " + body
+
+
+# Linkers and Go fill up with int3 what lies between functions: nothing goes on there, and on behind one alone.
+FILLED = (("call other@PLT\nnop\n.balign 16, 0xcc", False), ("call other@PLT\n.balign 16, 0xcc", False),
+          (".skip 9, 0x90\ncall other@PLT\nnop\nint3", False), ("nop\n.balign 16, 0xcc", False),
+          ("jne 1f\nnop\n.balign 16, 0xcc\n1:", True), ("call other@PLT\nnop\nint3", True), ("int3\nint3", True),
+          (".skip 15, 0x90\nint3", True))
+
+
+def filled(cpu, how, goes_on):
+    _, behind, row = import_rows(cpu, ".balign 16, 0x90\n" + how, None, "own", IMPORTS[cpu][4])
+    must(behind == (row if goes_on else "none"), "behind it: " + behind)
 
 
 # A function whose stack may be too small: BODY begins at 1, and what is called goes on behind the return that follows
@@ -3135,6 +3147,9 @@ def main():
                                     ("stop", "%s\n%s\n%s" % (trap, nop, ret), True), ("err", ret, True)):
             test("%s: code alone: a call by the PLT of %s: %s" % (cpu, name, body.replace("\n", "; ")), imports, cpu,
                  name, returns, None, None, body)
+    for cpu in LOST_BY:
+        for how, goes_on in FILLED:
+            test("%s: code alone: %s; behind it" % (cpu, how.replace("\n", "; ")), filled, cpu, how, goes_on)
     for how in SHIFTED:
         test("arm: %s; a store at sp + %s" % how[:2], shifted, *how)
     for cpu in CPUS:
