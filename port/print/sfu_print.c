@@ -93,10 +93,20 @@ static void give(struct sfu_panic *p, const struct sfu_print_item *item)
         p->cycle.each(p->cycle.ctx, item);
 }
 
-/* Whether F is where a return address of 0 leads: if a trap hook says that a trace ends there, it is no frame. */
+/* Whether F is where a return address of 0 leads. If a trap hook says that a trace ends there, it is no frame. Otherwise
+ * no call has left that address: it is what lay there when a function was only jumped to, or a word that was
+ * overwritten. */
 static bool is_behind_end(const struct sfu_frame *f)
 {
     return f->regs.pc == 0 && f->regs.pc_kind == SFU_PC_RETURN && f->depth != 0;
+}
+
+/* Marks the frame of P's walk, where that has ended, as one that nothing has proven. */
+static void doubt_end(struct sfu_panic *p)
+{
+    p->walk.frame.guess = SFU_GUESS_HOOK;
+    p->walk.frame.reliable = false;
+    p->item.marks = marks(&p->walk.frame);
 }
 
 /* Steps P's walk and sets the size of its item, which is that of the frame before. */
@@ -159,6 +169,8 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
         steps = p->sizes != NULL || may_end;
         if (steps)
             code = step_and_measure(p);
+        if (may_end && code != SFU_END)
+            doubt_end(p);
         if (item->number >= first && !(may_end && code == SFU_END))
             give(p, item);
         if (!steps)

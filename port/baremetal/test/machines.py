@@ -103,7 +103,7 @@ def image_of(tools, directory, name="kernel.elf"):
 
 # A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!"
 # after a stack switch, "^" if it has called through a wild pointer, behind which nothing is proven, "@" if its address
-# had been replaced by a tracer's; "0x..." a PC in no function, "&name" that object's address, "module:name" a function
+# had been replaced by a tracer's, "?" if it is guessed; "0x..." a PC in no function, "&name" that object's address, "module:name" a function
 # of the module.
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 class Trace:
@@ -121,7 +121,7 @@ def check_marks(wanted, marks, line):
     must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
     must(("[wild call]" in marks) == ("^" in wanted), f"'{line}': wild call?")
     must(("[replaced]" in marks) == ("@" in wanted), f"'{line}': replaced?")
-    must("[guessed]" not in marks, f"'{line}': guessed")
+    must(("[guessed]" in marks) == ("?" in wanted), f"'{line}': guessed?")
 
 
 def check_frame(image, trace, n, wanted, line):
@@ -132,7 +132,7 @@ def check_frame(image, trace, n, wanted, line):
     check_marks(wanted, m[5], line)
     pc = int(m[2], 16)
     lookup = pc if n == 0 or "~" in wanted else pc - 1
-    name = re.sub(r"[~!@^]|\+\d+", "", wanted)
+    name = re.sub(r"[~!@^?]|\+\d+", "", wanted)
     if name.startswith("0x"):
         must(int(m[2], 16) == int(name, 16) and m[3] is None, f"'{line}' is not {name}")
     elif name.startswith("&"):
@@ -196,7 +196,8 @@ def check_trace(image, trace, lines):
     kept.append(lines.pop(0))
     must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", kept[-1]),
          f"'{kept[-1]}' instead of the end ({trace.end})")
-    must(kept[-1].endswith("not proven") == any("^" in wanted for wanted in trace.frames), f"'{kept[-1]}': proven?")
+    doubted = any("^" in wanted or "?" in wanted for wanted in trace.frames)
+    must(kept[-1].endswith("not proven") == doubted, f"'{kept[-1]}': proven?")
     check_addr2line(image, lines.pop(0), frames)
     return kept
 
