@@ -6,6 +6,8 @@
 #include "sfu_cycles.h"
 #include "sfu_symbols.h"
 
+enum { MORE_MEMORY = 4 };
+
 /* A frame of the trace that is being printed. */
 struct seen {
     uint32_t number; /* of the frame, + 1; 0: there is none */
@@ -13,16 +15,17 @@ struct seen {
 };
 
 static struct {
-    const struct sfu_link *data; /* NULL: sfu_panic_start has not been called */
-    struct sfu_range memory;
-    sfu_addr top;             /* the SP where the last trace begins */
-    sfu_addr own;             /* an address in the frame of what prints it, if that is higher; or 0 */
-    sfu_reg_fn reg;           /* what open_data has set, before the image moved */
-    bool masking;             /* interrupts are being masked, or that has faulted */
-    volatile uint32_t claim;  /* a CPU prints */
-    volatile uint32_t told;   /* and another one, or a fault, has been told so */
-    struct seen last, before; /* the last frame, and the one in front of it */
-    struct sfu_panic *shared; /* another printer that has what sfu-link has made; or NULL */
+    const struct sfu_link *data;          /* NULL: sfu_panic_start has not been called */
+    struct sfu_range memory[MORE_MEMORY]; /* of sfu_panic_memory */
+    unsigned next_memory;                 /* where the next call goes */
+    sfu_addr top;                         /* the SP where the last trace begins */
+    sfu_addr own;                         /* an address in the frame of what prints it, if that is higher; or 0 */
+    sfu_reg_fn reg;                       /* what open_data has set, before the image moved */
+    bool masking;                         /* interrupts are being masked, or that has faulted */
+    volatile uint32_t claim;              /* a CPU prints */
+    volatile uint32_t told;               /* and another one, or a fault, has been told so */
+    struct seen last, before;             /* the last frame, and the one in front of it */
+    struct sfu_panic *shared;             /* another printer that has what sfu-link has made; or NULL */
     struct sfu_panic panic;
 #ifndef SFU_NO_SYMBOLS
     struct sfu_symbols symbols;
@@ -51,25 +54,34 @@ static bool is_in_part(const struct sfu_range *part, sfu_addr addr)
     return part->low <= addr && addr <= part->high;
 }
 
-/* The part of the memory that ADDR lies in; high is 0: in none. The SP where one part ends and the next one begins is
- * that of an empty stack. */
-static struct sfu_range part_at(sfu_addr addr)
+/* Sets *FOUND to PART, if ADDR lies in that. The SP where one part ends and the next one begins is that of an empty
+ * stack. */
+static void look_at_part(struct sfu_range *found, const struct sfu_range *part, sfu_addr addr)
+{
+    if (!is_in_part(part, addr) || (found->high != 0 && addr == part->low))
+        return;
+    found->low = part->low; /* an assignment of both might become a call of memcpy */
+    found->high = part->high;
+}
+
+/* Sets *FOUND to the part of the memory that ADDR lies in; high is 0: in none. */
+static void part_at(sfu_addr addr, struct sfu_range *found)
 {
     const struct sfu_link *data = started.data;
     const struct sfu_link_memory *memory = memory_of(data);
-    struct sfu_range found, part;
+    struct sfu_range part;
+    bool in_image;
     uint64_t i;
 
-    found.low = found.high = 0;
+    found->low = found->high = 0;
     for (i = 0; i < data->num_memory; i++, memory++) {
         part.low = address_at(data, memory->start);
         part.high = part.low + (sfu_addr)memory->size;
-        if (is_in_part(&part, addr) && (found.high == 0 || addr != part.low))
-            found = part;
+        look_at_part(found, &part, addr);
     }
-    if (found.high == 0 && is_in_part(&started.memory, addr))
-        found = started.memory;
-    return found;
+    in_image = found->high != 0;
+    for (i = 0; !in_image && i < MORE_MEMORY; i++)
+        look_at_part(found, &started.memory[i], addr);
 }
 
 /* Ends PART, in which ADDR lies, below SP, if that lies there above ADDR. */
@@ -84,9 +96,10 @@ static void end_below(struct sfu_range *part, sfu_addr addr, sfu_addr sp)
  * ends before the trace begins. If the trace begins at the interrupted code, it ends before what prints it. */
 static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
-    struct sfu_range part = part_at(addr);
+    struct sfu_range part;
 
     (void)ctx;
+    part_at(addr, &part);
     if (part.high == 0)
         return false;
     end_below(&part, addr, started.top);
@@ -104,8 +117,9 @@ static bool find_part(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 static void doubt_frame(struct sfu_panic *panic)
 {
     struct sfu_frame *f = &panic->walk.frame;
-    const struct sfu_range part = part_at(f->regs.sp);
+    struct sfu_range part;
 
+    part_at(f->regs.sp, &part);
 #ifndef SFU_NO_CALLS
     sfu_print_calls(panic);
 #endif
@@ -257,8 +271,9 @@ static bool read_context(sfu_addr lookup, sfu_addr base, uint32_t reg, sfu_addr 
  * there once more, and has overwritten what it had. */
 static bool may_be_nested(sfu_addr sp, sfu_addr own)
 {
-    const struct sfu_range part = part_at(own);
+    struct sfu_range part;
 
+    part_at(own, &part);
     return sp <= own && part.high != 0 && is_in_part(&part, sp);
 }
 
@@ -522,8 +537,9 @@ static void leave(volatile uint32_t *word)
 static void say_memory(sfu_addr sp)
 {
     struct sfu_panic *panic = &started.panic;
+    struct sfu_stack part;
 
-    if (panic->own.find_stack != find_part || part_at(sp).high != 0)
+    if (panic->own.find_stack != find_part || find_part(NULL, sp, &part))
         return;
     panic->busy = 1;
     sfu_print_number(panic, "no stack is known at 0x", sp, 16, SFU_PRINT_DIGITS);
@@ -580,8 +596,11 @@ void sfu_link_share(struct sfu_panic *panic)
 
 void sfu_panic_memory(const void *low, const void *high)
 {
-    started.memory.low = (sfu_addr)(uintptr_t)low;
-    started.memory.high = (sfu_addr)(uintptr_t)high;
+    struct sfu_range *memory = &started.memory[started.next_memory];
+
+    memory->low = (sfu_addr)(uintptr_t)low;
+    memory->high = (sfu_addr)(uintptr_t)high;
+    started.next_memory = (started.next_memory + 1) % MORE_MEMORY;
 }
 
 struct sfu_panic *sfu_panic_printer(void)

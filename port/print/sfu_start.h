@@ -110,8 +110,8 @@ static inline int sfu_panic_trap(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr
     return sfu_link_print(sfu_link_data, &top);
 }
 
-/* Says that stacks may also lie in the memory from LOW up to HIGH, all of which must be mapped. There is one such
- * range: the last call counts. */
+/* Says that stacks may also lie in the memory from LOW up to HIGH, all of which must be mapped. Call it once for each
+ * such range: the last four calls count. */
 void sfu_panic_memory(const void *low, const void *high);
 
 /* The printer that sfu_panic_start has set up. After that call you may set more in it: own.reg (with own.ctx),

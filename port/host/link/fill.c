@@ -126,6 +126,51 @@ static void add_behind(struct image *image, struct memory *memory, uint64_t end)
         add_part(memory, end, behind.top);
 }
 
+/* Whether a segment that is writable has ADDR. */
+static bool is_writable(const struct image *image, uint64_t addr)
+{
+    GElf_Phdr ph;
+    size_t i, num = 0;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+        if (ph.p_type == PT_LOAD && (ph.p_flags & PF_W) != 0 && addr >= ph.p_vaddr &&
+            addr - ph.p_vaddr < ph.p_memsz)
+            return true;
+    return false;
+}
+
+/* Adds the zeros in SECTION, from a word's start to a word's end: what follows may begin with a byte of zero. */
+static void add_zeros(struct memory *memory, const struct section *section)
+{
+    uint64_t at, start = 0;
+
+    for (at = 0; at <= section->size; at++) {
+        const uint64_t end = section->addr + at - (section->addr + at) % 4;
+
+        if (at < section->size && section->bytes[at] == 0)
+            continue;
+        if (end > section->addr + start && end - (section->addr + start) >= LEAST_STACK)
+            add_part(memory, section->addr + start, end);
+        start = at + 1;
+    }
+}
+
+/* Adds what may be stacks in sections of code that no segment calls writable: start-up code runs without an MMU, and
+ * `stack: .skip 4096` in its section makes zeros. */
+static void add_in_code(struct image *image, struct memory *memory)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if ((s->flags & SHF_ALLOC) != 0 && (s->flags & SHF_EXECINSTR) != 0 && s->type == SHT_PROGBITS &&
+            !is_writable(image, s->addr) && image_load(image, s))
+            add_zeros(memory, s);
+    }
+}
+
 void fill_memory(struct image *image, struct memory *memory)
 {
     /* RISC-V: entries of exceptions keep registers in variables that are no stack. */
@@ -145,6 +190,7 @@ void fill_memory(struct image *image, struct memory *memory)
             add_behind(image, memory, ph.p_vaddr + ph.p_memsz);
         }
     free(objects.list);
+    add_in_code(image, memory);
 }
 
 /* ---- Saved registers ------------------------------------------------------------------------------------------- */

@@ -29,8 +29,8 @@ struct memory {
     size_t num;
 };
 
-/* A variable that is large enough for a stack is a part of its own; so is what lies between two of them, and what a
- * linker script has left free behind the memory, up to a symbol. */
+/* A variable that is large enough for a stack is a part of its own; so is what lies between two of them, what a linker
+ * script has left free behind the memory, up to a symbol, and zeros in a section of code, which `.skip` makes. */
 void fill_memory(struct image *image, struct memory *memory);
 
 /* From START on, SIZE bytes of code of an exception's entry keep a register of what was interrupted: REG, at OFFSET

@@ -389,6 +389,8 @@ def main():
         test(CPU + ": described by port/kernel, panics in handlers", described_handlers)
     test(CPU + ": a stack elsewhere", elsewhere)
     test(CPU + ": a stack that the script makes", behind)
+    test(CPU + ": a stack in a section of code", kernel, "in-code", ["-O2", "-DSTACK_IN_CODE"], (), LD,
+         ("    .data :", "    . = ALIGN(65536);\n    .data :"))
     for level in "-O2", "-O0":
         test("%s: a stack on which an entry begins anew: %s" % (CPU, level), begun_anew, level)
     test(CPU + ": a console that faults", deep_faults)

@@ -97,7 +97,11 @@ sync_entry:
     add sp, sp, #272
     eret
 
+#ifdef STACK_IN_CODE
+    .text
+#else
     .bss
+#endif
     .balign 16
     .globl stack_top
     .skip 16384

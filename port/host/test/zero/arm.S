@@ -77,7 +77,11 @@ undefined_entry:
     pop {r0-r12, lr}
     rfeia sp!
 
+#ifdef STACK_IN_CODE
+    .text
+#else
     .bss
+#endif
     .balign 16
     .globl stack_top
     .skip 16384

@@ -101,7 +101,11 @@ task_top:
 program_top:
 #endif
 
+#ifdef STACK_IN_CODE
+    .text
+#else
     .bss
+#endif
     .balign 16
     .globl stack_top
     .skip 16384

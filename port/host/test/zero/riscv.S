@@ -173,7 +173,11 @@ program:
     call finish
 #endif
 
+#ifdef STACK_IN_CODE
+    .text
+#else
     .bss
+#endif
     .balign 16
     .globl stack_below, stack_top, stack_above     /* of faults, where these have their own */
     .skip 16384

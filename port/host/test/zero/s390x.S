@@ -59,7 +59,11 @@ program_entry:
     lpswe 0x280
 #endif
 
+#ifdef STACK_IN_CODE
+    .text
+#else
     .bss
+#endif
     .balign 16
     .globl stack_top
     .skip 16384

@@ -123,6 +123,10 @@ gdt_register:
     .balign 4096
 tables:
     .skip 0x3000
+#ifdef STACK_IN_CODE
+    .text
+    .balign 16
+#endif
     .globl stack_below, stack_top, stack_above     /* of faults, where these have their own */
     .skip 16384
 stack_below:
