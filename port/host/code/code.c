@@ -565,21 +565,50 @@ static void take_thunk(const struct code *code, struct code_state *state, uint64
     index_drop(state, op->reg);
 }
 
-/* x86: whether UNIT may have a `ret n`, whose bytes are c2 and n. */
+/* x86: whether `ret n`, whose bytes are c2 and n, may stand from AT up to END in UNIT. */
+static bool may_take_at(const struct code *code, const struct code_unit *unit, const uint8_t *bytes, uint64_t at,
+                        uint64_t end)
+{
+    const uint64_t size = unit->end - unit->start;
+
+    for (; at < end && at + 2 < size; at++)
+        if (bytes[at] == 0xc2 && bytes[at + 1] % code->cpu->word == 0 && (bytes[at + 1] | bytes[at + 2]) != 0)
+            return true;
+    return false;
+}
+
+/* x86: whether the bytes of UNIT, a function, are instructions without rest, and none of them is a `ret n`: an address
+ * may have its bytes, and has others in another link. */
+static bool takes_nothing(const struct code *code, const struct code_unit *unit, const uint8_t *bytes)
+{
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+    bool is_known = symbol != NULL && symbol->function && symbol->addr == unit->start;
+    uint64_t pc = unit->start;
+
+    while (is_known && pc < unit->end) {
+        const uint64_t at = pc - unit->start;
+        struct code_fact fact;
+
+        is_known = unit_fact_at(code, pc, &fact) && fact.size != 0 && fact.size <= unit->end - pc &&
+                   (fact.flow != CODE_RETURN || !may_take_at(code, unit, bytes, at, at + fact.size));
+        pc += is_known ? fact.size : 0;
+    }
+    return is_known;
+}
+
+/* x86: whether UNIT may have a `ret n`. */
 static bool may_take(const struct code *code, struct code_unit *unit)
 {
     const uint64_t size = unit->end - unit->start;
     const uint8_t *bytes;
-    uint64_t i;
+    bool may;
 
     if (unit->takes != 0)
         return unit->takes == TAKES_PERHAPS;
     bytes = image_instructions(code->image, unit->start, size);
-    for (i = 0; bytes != NULL && i + 2 < size; i++)
-        if (bytes[i] == 0xc2 && bytes[i + 1] % code->cpu->word == 0 && (bytes[i + 1] | bytes[i + 2]) != 0)
-            break;
-    unit->takes = bytes != NULL && i + 2 < size ? TAKES_PERHAPS : TAKES_NOTHING;
-    return unit->takes == TAKES_PERHAPS;
+    may = bytes != NULL && may_take_at(code, unit, bytes, 0, size) && !takes_nothing(code, unit, bytes);
+    unit->takes = may ? TAKES_PERHAPS : TAKES_NOTHING;
+    return may;
 }
 
 /* x86: whether CALLEE goes on in a function that nobody knows. */

@@ -128,10 +128,22 @@ static size_t find_candidates(struct code *code, const struct code_how *how, str
     return num;
 }
 
-/* Functions come first: what they lead to needs no judgement of its own. */
-static bool take_candidates(struct code *code, const struct code_how *how, struct candidate *list, size_t num,
-                            bool labels)
+/* Functions come first: what they lead to needs no judgement of its own. But start-up code may jump to a function that
+ * does not return, and which its symbol alone calls a function: so start-up code comes between. */
+enum pass { FUNCTIONS_THAT_RETURN, STARTS, FUNCTIONS, LABELS, PASSES };
+
+/* Whether CANDIDATE, which is entered as KIND, has its turn in PASS. */
+static bool has_turn(const struct candidate *candidate, enum code_kind kind, enum pass pass)
 {
+    if (pass == FUNCTIONS_THAT_RETURN)
+        return kind != CODE_CALLED || candidate->ends.returns;
+    return pass != STARTS || kind == CODE_START;
+}
+
+static bool take_candidates(struct code *code, const struct code_how *how, struct candidate *list, size_t num,
+                            enum pass pass)
+{
+    const bool functions = pass == FUNCTIONS_THAT_RETURN || pass == FUNCTIONS;
     bool any = false;
     size_t i;
 
@@ -140,16 +152,16 @@ static bool take_candidates(struct code *code, const struct code_how *how, struc
         const char *why = NULL;
         enum code_kind kind;
 
-        if (unit->judged || (!labels && !code_begins_function(code, unit->start)))
+        if (unit->judged || (functions && !code_begins_function(code, unit->start)))
             continue;
-        if (code_has_slots(code, unit->start)) {
+        if (pass != STARTS && code_has_slots(code, unit->start)) {
             code_enter_slots(code, how, unit->start,
                              "vectors, by their alignment, one of which returns from an exception");
             unit->judged = any = true;
             continue;
         }
         kind = judge_unit(code, unit, &list[i].ends, &why);
-        if (kind == CODE_KINDS)
+        if (kind == CODE_KINDS || !has_turn(&list[i], kind, pass))
             continue;
         unit->judged = any = true;
         code_enter(code, how, unit->start, kind, why);
@@ -183,7 +195,8 @@ bool code_find_entries(struct code *code, const struct code_how *how)
     if (any || code_enter_64_bits(code, how))
         return true;
     num = find_candidates(code, how, &list);
-    any = take_candidates(code, how, list, num, false) || take_candidates(code, how, list, num, true);
+    for (i = 0; i < PASSES && !any; i++)
+        any = take_candidates(code, how, list, num, (enum pass)i);
     for (i = 0; i < num && !any && how->entered != NULL; i++) {
         const struct code_ends *ends = &list[i].ends;
 

@@ -13,12 +13,44 @@
 
 /* ---- Addresses that code and data have ------------------------------------------------------------------------- */
 
-static void note_address(struct code *code, uint64_t addr)
+/* Whether UNIT is start-up code: with that everything begins anew, whoever calls it. */
+static bool starts(const struct code_unit *unit)
+{
+    const struct code_edge *edge = code_edge_to_start(unit);
+
+    return edge != NULL && edge->begins == CODE_START + 1;
+}
+
+/* Whether UNIT is start-up code that calls nothing: an address that it has is where it jumps to. */
+static bool starts_by_jumps(const struct code *code, const struct code_unit *unit)
+{
+    const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
+                                   unit->start, unit->end};
+    bool calls = text.bytes == NULL || !starts(unit);
+    uint64_t pc = unit->start;
+
+    while (!calls && pc < unit->end) {
+        struct code_fact fact;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        calls = fact.flow == CODE_CALL;
+        pc += fact.size != 0 ? fact.size : code->cpu->align;
+    }
+    return !calls;
+}
+
+/* Notes that ADDR stands at PLACE, in data or in code. */
+static void note_address(struct code *code, uint64_t addr, uint64_t place)
 {
     struct code_unit *unit = code_unit_at(code, addr & ~(uint64_t)code->cpu->mode);
+    const struct code_unit *by;
 
-    if (unit != NULL && unit->start == (addr & ~(uint64_t)code->cpu->mode))
-        unit->addressed = true;
+    if (unit == NULL || unit->start != (addr & ~(uint64_t)code->cpu->mode))
+        return;
+    by = code_unit_at(code, place);
+    unit->addressed = true;
+    unit->may_be_taken = unit->may_be_taken || by == NULL || !starts_by_jumps(code, by);
 }
 
 /* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
@@ -31,9 +63,9 @@ static void note_words(struct code *code, struct section *section, unsigned size
     for (at = 0; bytes != NULL && section->size >= size && at <= section->size - size; at += step) {
         const uint64_t word = load_number(bytes + at, size, code->image->big);
 
-        note_address(code, word);
+        note_address(code, word, section->addr + at);
         if (size == 4 && size < code->cpu->word)
-            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word);
+            note_address(code, (uint64_t)(int64_t)(int32_t)(uint32_t)word, section->addr + at);
     }
 }
 
@@ -95,7 +127,7 @@ static void note_code(struct code *code, const struct code_unit *unit)
         code->cpu->decode(code->decoder, &text, pc, &fact);
         for (i = 0; i < fact.num; i++)
             if (gives_number(&n, &fact.op[i]))
-                note_address(code, number_address(code, &n, fact.op[i].reg));
+                note_address(code, number_address(code, &n, fact.op[i].reg), pc);
         pc += fact.size != 0 ? fact.size : code->cpu->align;
     }
 }
@@ -199,14 +231,6 @@ static void reach_all(struct reach *r, bool entry)
                 break;
         }
     }
-}
-
-/* Whether UNIT is start-up code: with that everything begins anew, whoever calls it. */
-static bool starts(const struct code_unit *unit)
-{
-    const struct code_edge *edge = code_edge_to_start(unit);
-
-    return edge != NULL && edge->begins == CODE_START + 1;
 }
 
 /* Puts the units that calls of entries lead to on the list of work or, ADDRESSED, those that may be called by their
@@ -934,7 +958,7 @@ static enum code_lost_by why_uncalled(struct code *code, const struct code_how *
         return LOST_BY_NOTHING;
     if (unit->function && !vector && is_jumped_to(code, unit, CALLER_NONE)) {
         find_addresses(code); /* it may be called by its own */
-        if (!unit->addressed)
+        if (!unit->may_be_taken)
             return LOST_BY_JUMP;
     }
     if (unit->begins_below && !unit->is_tried) {
@@ -1001,21 +1025,35 @@ static bool drop_shared(struct code *code, bool *lost)
     return any;
 }
 
-/* Whether UNIT, without CFI, which jumps of an interrupt's entry or of a function in its frame lead to, may be called
- * by its address, too. */
+/* Whether EDGE is a jump of start-up code by a register that has its target's address. */
+static bool is_start_by_register(const struct code_cpu *cpu, const struct code_edge *edge)
+{
+    unsigned i = 0;
+
+    while (i < CODE_REAL && (edge->state.reg[i].base != BASE_NUMBER ||
+                             (unit_address_of(cpu, &edge->state.reg[i]) & ~(uint64_t)cpu->mode) != edge->target))
+        i++;
+    return edge->state.caller == CALLER_NONE && i < CODE_REAL;
+}
+
+/* Whether UNIT, without CFI, which jumps of an interrupt's entry, of a function in its frame or of start-up code lead
+ * to, may be called by its address, too. */
 static bool may_be_called(struct code *code, struct code_unit *unit)
 {
     const struct code_edge *edge = unit->fde == NULL && !unit->doubted ? code_edge_to_start(unit) : NULL;
     struct code_ends ends;
+    bool by_start;
 
-    if (edge == NULL || edge->begins != 0 ||
-        (edge->state.caller == CALLER_INTERRUPTED
-             ? unit->lost_to != LOST_BY_JUMP && !code_begins_function(code, unit->start)
-             : unit->lost_to != LOST_BY_FRAME))
+    if (edge == NULL || edge->begins != 0)
+        return false;
+    by_start = is_start_by_register(code->cpu, edge);
+    if (edge->state.caller == CALLER_INTERRUPTED
+            ? unit->lost_to != LOST_BY_JUMP && !code_begins_function(code, unit->start)
+            : unit->lost_to != LOST_BY_FRAME && !by_start)
         return false;
     unit->doubted = true;
     find_addresses(code);
-    if (!unit->addressed)
+    if (by_start ? !unit->may_be_taken : !unit->addressed)
         return false;
     code_try(code, unit->start, CODE_CALLED, &ends);
     return !ends.resumes && !ends.exits && !ends.returns_ill && !ends.takes;

@@ -2111,6 +2111,45 @@ def naked(cpu):
     must(found[where["f"]] == found[where["g"]] == found[where["g"] + 2] == "outermost", str(found))
 
 
+# Start-up code that the image's entry does not name, as that may be an address before there are pages, jumps by a
+# register to a function that does not return.
+BY_REGISTER = """.text
+.globl begin
+begin: mov $stack + 4096, %{sp}
+mov $first, %eax
+jmp *%{ax}
+.p2align 4
+.type first, @function
+first: push %{bx}
+call leaf
+call last
+.size first, . - first
+.type leaf, @function
+leaf: ret
+.size leaf, . - leaf
+.type last, @function
+last: push %{bx}
+call leaf
+1: jmp 1b
+.size last, . - last
+.bss
+stack: .skip 4096
+"""
+
+
+def by_register(cpu, more, row):
+    """MORE: data behind the image's. ROW: the one of the function, which has none if it may be called, too."""
+    image = WORK + "/register-" + cpu
+    assembler, linker = CPUS[cpu]
+    letter = "r" if cpu == "x86_64" else "e"
+    write(image + ".s", (BY_REGISTER.format(sp=letter + "sp", ax=letter + "ax", bx=letter + "bx") + more).encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*linker, "-e", "0x1000", image + ".o", "-o", image)
+    first, = (int(line.split()[0], 16) for line in run("nm", image)[0].splitlines() if line.endswith(" first"))
+    found = rows(cpu, image, first, first + 2, "--find")
+    must(found.get(first, "none") == row, str(found))
+
+
 def restarted(cpu):
     """A function jumps to where the image starts: nobody has called that all the same."""
     jump = JUMP.get(cpu, "b")
@@ -3066,6 +3105,10 @@ def main():
         text = STARTED["riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu]
         test("%s: start-up code jumps to a function of empty CFI" % cpu, started, cpu, text)
         test("%s: a function jumps to start-up code" % cpu, restarted, cpu)
+        if cpu in ("x86_64", "i386"):
+            test("%s: start-up code jumps to a function by a register" % cpu, by_register, cpu, "", "outermost")
+            test("%s: such a function may be called by its address" % cpu, by_register, cpu,
+                 ".data\n.balign 8\n.long first, 0\n", "none")
         test("%s: the image starts with a function of empty CFI" % cpu, naked, cpu)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
