@@ -15,6 +15,7 @@ sfu_cortexm.h, sfu_cortexm.c
 sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c, sfu_repeat.h, sfu_repeat.c
                           a profile by a timer's interrupts (port/profile/), the depot that it is (port/depot/) and the
                           fast walker (port/fast/); they need the first two files
+sfu_own_types.h           sfu_panic.h for files that have integer types of their own
 sfu_asm.h                 the macros for assembly files, of every CPU
 sfu_tables.ld, sfu_input.ld
                           lines of a linker script that places the tables itself
@@ -171,7 +172,7 @@ def main(out, prefix="sfu_"):
     for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
                        *((name, on_top(version, name)) for name in ON_TOP),
                        ("sfu_asm.h", assembly(version)),
-                       *((name, read("port/dist/" + name)) for name in ("sfu_tables.ld", "sfu_input.ld"))):
+                       *((name, read("port/dist/" + name)) for name in ("sfu_own_types.h", "sfu_tables.ld", "sfu_input.ld"))):
         write(os.path.join(out, renamed(name, prefix)), renamed(text, prefix).encode())
     if prefix == "sfu_":
         tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)

@@ -321,12 +321,13 @@ def test_beside(_tc, directory):
 
 
 def test_types(_tc, directory):
-    """The header of types that docs/integration.md has serves where a kernel's own <stdint.h> is in the way."""
+    """The header of types of `make dist` serves where a kernel's own <stdint.h> is in the way, and leaves types alone
+    that a file has in front of it or behind it."""
     folder = os.path.join(directory, "types")
     os.makedirs(folder, exist_ok=True)
-    for name, text in (("types.h", block("file:", "types.h")), ("stdint.h", "typedef unsigned uint64_t;\n"),
+    for name, text in (("sfu_own_types.h", read("port/dist/sfu_own_types.h")), ("stdint.h", "typedef unsigned uint64_t;\n"),
                        ("stdbool.h", "typedef enum bool { false, true } bool_t;\n"),
-                       ("twice.c", '#include "types.h"\n#include "sfu.c"\n#include "types.h"\n'
+                       ("twice.c", '#include "sfu.c"\n'
                                    "typedef char wide[sizeof(uint64_t) == 8 && sizeof(int64_t) == 8 &&\n"
                                    "UINT64_MAX > 0 &&\n"
                                    "sizeof(uint32_t) == 4 && sizeof(int32_t) == 4 && sizeof(int16_t) == 2 &&\n"
@@ -342,8 +343,20 @@ def test_types(_tc, directory):
                      ["riscv64-linux-gnu-gcc"]):
         must(subprocess.run([*compiler, "-I" + folder, "-I.", "-Iarch", "-fsyntax-only", "sfu.c"], check=False,
                             stderr=subprocess.DEVNULL).returncode != 0, f"{compiler}: the kernel's header will do")
-        shell(*compiler, "-std=c99", "-ffreestanding", "-Wall", "-Werror", "-I" + folder, "-DSFU_TYPES=\"types.h\"",
+        shell(*compiler, "-std=c99", "-ffreestanding", "-Wall", "-Werror", "-I" + folder, "-DSFU_TYPES=\"sfu_own_types.h\"",
               "-I.", "-Iarch", "-fsyntax-only", os.path.join(folder, "twice.c"))
+
+
+def test_own_types(_tc, directory):
+    """A file with types of its own, in front of the header and behind it."""
+    folder = os.path.join(directory, "own")
+    shell("python3", "port/dist/dist.py", folder)
+    with open(folder + "/own.c", "w", encoding="utf-8") as f:
+        f.write("#include <stdbool.h>\ntypedef unsigned char uint8_t;\n#undef bool\n#undef true\n#undef false\n" +
+                block("file:", "own.c") + "bool f(uint64_t n) { return n == sfu_panic_here() ? true : false; }\n")
+    for compiler in (["gcc"], ["gcc", "-m32"], ["clang"], ["riscv64-linux-gnu-gcc"]):
+        shell(*compiler, "-std=c99", "-ffreestanding", "-Wall", "-Werror", "-I" + folder, "-fsyntax-only",
+              folder + "/own.c")
 
 
 def test_headers(_tc, directory):

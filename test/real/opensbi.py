@@ -101,42 +101,35 @@ class linked:  # pylint: disable=invalid-name
     its stack by arithmetic, which no row describes, and sfu-link names it."""
     TITLE = "OpenSBI, riscv64, by sfu-link"
     CPUS, SOURCES, FLAGS = CPUS, SOURCES, []
-    COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sbi/sfu_panic.c"}
+    COPIES = {"sfu_own_types.h": "include/sfu_own_types.h", "sfu_panic.h": "include/sfu_panic.h",
+              "sfu_panic.c": "lib/sbi/sfu_panic.c"}
     EDITS = [
-        Edit("lib/sbi/sfu_trace.c", r"""
-#include "sfu_panic.h"
-
-void sbi_putc(char c);
-static void put(void *ctx, char c) { (void)ctx; sbi_putc(c); }
-void trace_start(const char *top) { sfu_panic_start(put); sfu_panic_memory(top - 4096, top); }
-void trace_trap(unsigned long pc, unsigned long sp, unsigned long fp, unsigned long ra)
-{
-	sfu_panic_trap(pc, sp, fp, ra);
-}
-"""),
-        Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_trace.o",
-             after=r"^libsbi-objs-y \+= sbi_trap\.o"),
-        Edit("lib/sbi/sbi_trap.c", "void trace_trap(unsigned long pc, unsigned long sp, unsigned long fp, "
-             "unsigned long ra);", before=r"^static void __noreturn sbi_trap_error\("),
-        Edit("lib/sbi/sbi_trap.c", "\ttrace_trap(tcntx->regs.mepc, tcntx->regs.sp, tcntx->regs.s0, tcntx->regs.ra);",
+        Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
+        Edit("lib/sbi/sbi_trap.c", '#include "sfu_own_types.h"', before=r"^static void __noreturn sbi_trap_error\("),
+        Edit("lib/sbi/sbi_trap.c",
+             "\tsfu_panic_trap(tcntx->regs.mepc, tcntx->regs.sp, tcntx->regs.s0, tcntx->regs.ra);",
              before=r"^\tsbi_hart_hang\(\);"),
-        Edit("lib/sbi/sbi_init.c", "void trace_start(const void *top);",
-             before=r"^static void __noreturn init_coldboot\("),
-        Edit("lib/sbi/sbi_init.c", "\ttrace_start(scratch);", before=r"^\tsbi_boot_print_domains\(scratch\);"),
+        Edit("lib/sbi/sbi_init.c", """
+#include "sfu_own_types.h"
+static void put(void *ctx, char c) { sbi_putc(c); }
+""", before=r"^static void __noreturn init_coldboot\("),
+        Edit("lib/sbi/sbi_init.c", """
+	sfu_panic_start(put);
+	sfu_panic_memory((char *)scratch - 4096, scratch);
+""", before=r"^\tsbi_boot_print_domains\(scratch\);"),
     ]
     FAULTS = [
-        Edit("lib/sbi/sfu_trace.c", "int hello_here(int n);\n"
-             "int __attribute__((noinline)) hello_here(int n) { sfu_panic_here(); return n + 1; }"),
         Edit("lib/sbi/sbi_ecall.c", r"""
 static int __attribute__((noinline)) hello_leaf(volatile int *p) { *p = 1; return 2; }
 static int __attribute__((noinline)) hello_middle(volatile int *p) { return hello_leaf(p) + 1; }
 """, before=r"^int sbi_ecall_handler\("), FAULTS[1],
-        Edit("lib/sbi/sbi_init.c", "int hello_here(int n);", before=r"^static void __noreturn init_coldboot\("),
+        Edit("lib/sbi/sbi_init.c", "static int __attribute__((noinline)) hello_here(int n) "
+             "{ sfu_panic_here(); return n + 1; }", before=r"^static void __noreturn init_coldboot\("),
         FAULTS[3],
     ]
     BUILD = ["PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE='sfu-link riscv64-linux-gnu-' PLATFORM=generic "
              "FW_PAYLOAD=y"]
-    OBJECTS = [f"build/lib/sbi/sfu_{part}.o" for part in ("panic", "trace")]
+    OBJECTS = ["build/lib/sbi/sfu_panic.o"]
     IMAGE, TABLES, ADDR2LINE, BOOT = IMAGE, None, ADDR2LINE, BOOT
     SCENARIOS = [{**SCENARIOS[0], "traces": [
         HERE + " sfu_panic_here hello_here init_coldboot sbi_init _skip_trap_handler_hyp",

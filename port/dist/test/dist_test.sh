@@ -275,6 +275,38 @@ for compiler in gcc 'gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64
         -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
 done
 
+# Files with types of their own, in front of the header and behind it.
+cat >$work/calls.h <<'END'
+static void own(uint64_t n, bool b, void (*put)(void *, char))
+{
+    typedef char its_own[sizeof(uint64_t) == 8 && NULL == (void *)0 && offsetof(struct sfu_range, low) == 0 ? 1 : -1];
+
+    if (b == true && sizeof(its_own) == 1 && sfu_panic_start(put) == 0)
+        (void)sfu_panic_here();
+    else
+        (void)sfu_panic_trap((sfu_addr)n, 1, 2, 3);
+    sfu_panic_memory(NULL, NULL);
+}
+extern void (*const calls)(uint64_t, bool, void (*)(void *, char));
+void (*const calls)(uint64_t, bool, void (*)(void *, char)) = own;
+END
+for order in 'kernel_types sfu_own_types' 'sfu_own_types kernel_types'; do
+    printf '#include "%s.h"\n' $order calls >$work/own.c
+    for compiler in gcc 'gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc clang \
+        'clang --target=i686-linux-gnu' 'clang --target=riscv32-linux-gnu'; do
+        # shellcheck disable=SC2086 # words
+        try "types of its own: $order: $compiler" $compiler -std=c99 -ffreestanding -O0 $warnings \
+            -Wstrict-prototypes -nostdinc -I$work -I$out -c $work/own.c -o $work/own.o
+    done
+done
+# shellcheck disable=SC2086 # words
+try "the header of types alone" gcc -std=c99 -ffreestanding -nostdinc -O0 $warnings -Wstrict-prototypes -I$out \
+    '-DSFU_TYPES="sfu_own_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
+try "the header of types in C++" g++ -std=c++11 -ffreestanding -Wall -Wextra -Werror -I$out -x c++ -fsyntax-only \
+    - <<<'typedef unsigned long long uint64_t;
+#include "sfu_own_types.h"
+bool own(uint64_t n) { return n != 0 && sfu_panic_here() == 0; }'
+
 mkdir -p $tree
 tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
 mkdir -p $tree/build

@@ -31,7 +31,7 @@ release() {
 good() {
     release good suite-print && cd "$work/good" && sha256sum --check --strict SHA256SUMS &&
         diff <(ls) <(printf '%s\n' NOTES.md SHA256SUMS "sfu-$version.tar.gz" sfu_asm.h sfu_cortexm.{c,h} \
-            sfu_depot.c sfu_fast.c sfu_input.ld sfu_kernel.{c,h} sfu_panic.{c,h} sfu_profile.{c,h} \
+            sfu_depot.c sfu_fast.c sfu_input.ld sfu_kernel.{c,h} sfu_own_types.h sfu_panic.{c,h} sfu_profile.{c,h} \
             sfu_repeat.{c,h} sfu_tables.ld) &&
         diff NOTES.md <(printf 'The first.\n\n') && ! grep -v ' sfu' SHA256SUMS &&
         [ "$(tar -tzf sfu-*.tar.gz | grep -c '/\.ci/run$\|/\.github/workflows/')" = 2 ] &&
