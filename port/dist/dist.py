@@ -172,7 +172,8 @@ def main(out, prefix="sfu_"):
     for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
                        *((name, on_top(version, name)) for name in ON_TOP),
                        ("sfu_asm.h", assembly(version)),
-                       *((name, read("port/dist/" + name)) for name in ("sfu_own_types.h", "sfu_tables.ld", "sfu_input.ld"))):
+                       *((name, read("port/dist/" + name))
+                         for name in ("sfu_own_types.h", "sfu_tables.ld", "sfu_input.ld"))):
         write(os.path.join(out, renamed(name, prefix)), renamed(text, prefix).encode())
     if prefix == "sfu_":
         tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)

@@ -93,9 +93,8 @@ static void give(struct sfu_panic *p, const struct sfu_print_item *item)
         p->cycle.each(p->cycle.ctx, item);
 }
 
-/* Whether F is where a return address of 0 leads. If a trap hook says that a trace ends there, it is no frame. Otherwise
- * no call has left that address: it is what lay there when a function was only jumped to, or a word that was
- * overwritten. */
+/* Whether F is where a return address of 0 leads. If a trap hook says that a trace ends there, it is no frame. Else no
+ * call has left that address: it lay there when a function was only jumped to, or is a word that was overwritten. */
 static bool is_behind_end(const struct sfu_frame *f)
 {
     return f->regs.pc == 0 && f->regs.pc_kind == SFU_PC_RETURN && f->depth != 0;

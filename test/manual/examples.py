@@ -325,7 +325,8 @@ def test_types(_tc, directory):
     that a file has in front of it or behind it."""
     folder = os.path.join(directory, "types")
     os.makedirs(folder, exist_ok=True)
-    for name, text in (("sfu_own_types.h", read("port/dist/sfu_own_types.h")), ("stdint.h", "typedef unsigned uint64_t;\n"),
+    for name, text in (("sfu_own_types.h", read("port/dist/sfu_own_types.h")),
+                       ("stdint.h", "typedef unsigned uint64_t;\n"),
                        ("stdbool.h", "typedef enum bool { false, true } bool_t;\n"),
                        ("twice.c", '#include "sfu.c"\n'
                                    "typedef char wide[sizeof(uint64_t) == 8 && sizeof(int64_t) == 8 &&\n"
@@ -343,8 +344,8 @@ def test_types(_tc, directory):
                      ["riscv64-linux-gnu-gcc"]):
         must(subprocess.run([*compiler, "-I" + folder, "-I.", "-Iarch", "-fsyntax-only", "sfu.c"], check=False,
                             stderr=subprocess.DEVNULL).returncode != 0, f"{compiler}: the kernel's header will do")
-        shell(*compiler, "-std=c99", "-ffreestanding", "-Wall", "-Werror", "-I" + folder, "-DSFU_TYPES=\"sfu_own_types.h\"",
-              "-I.", "-Iarch", "-fsyntax-only", os.path.join(folder, "twice.c"))
+        shell(*compiler, "-std=c99", "-ffreestanding", "-Wall", "-Werror", "-I" + folder,
+              "-DSFU_TYPES=\"sfu_own_types.h\"", "-I.", "-Iarch", "-fsyntax-only", os.path.join(folder, "twice.c"))
 
 
 def test_own_types(_tc, directory):

@@ -103,8 +103,8 @@ def image_of(tools, directory, name="kernel.elf"):
 
 # A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!"
 # after a stack switch, "^" if it has called through a wild pointer, behind which nothing is proven, "@" if its address
-# had been replaced by a tracer's, "?" if it is guessed; "0x..." a PC in no function, "&name" that object's address, "module:name" a function
-# of the module.
+# had been replaced by a tracer's, "?" if it is guessed; "0x..." a PC in no function, "&name" that object's address,
+# "module:name" a function of the module.
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 class Trace:
     """FIRST: number of its first frame. OWN: by a printer of the scenario, without the build ID."""
