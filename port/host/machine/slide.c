@@ -153,6 +153,12 @@ static bool find_slide(struct trace_image *image, const struct trace_space *spac
     return s.proven || (s.count >= LEAST && s.count >= 2 * s.second);
 }
 
+/* A return address without the bits that are not of the address. */
+static uint64_t without_marks(const struct trace_space *space, uint64_t ra)
+{
+    return ra & ~(abi_is_arm(space->abi) ? (uint64_t)1 : space->pac_mask);
+}
+
 /* PC, the return address in its register, and the words of the stack. */
 static size_t take_words(const struct trace_space *space, uint64_t *words)
 {
@@ -162,11 +168,11 @@ static size_t take_words(const struct trace_space *space, uint64_t *words)
 
     words[num++] = space->regs.value[REGISTER_PC];
     if (r->link && space->regs.known[r->ra])
-        words[num++] = space->regs.value[r->ra];
+        words[num++] = without_marks(space, space->regs.value[r->ra]);
     for (; num < WORDS && addr <= UINT64_MAX - r->word && space->read(space->ctx, addr, &(uint8_t[8]){0}, r->word);
          addr += r->word)
         if (space_word(space, addr, &word))
-            words[num++] = abi_is_arm(space->abi) ? word & ~(uint64_t)1 : word & ~space->pac_mask;
+            words[num++] = without_marks(space, word);
     return num;
 }
 

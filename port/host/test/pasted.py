@@ -958,6 +958,16 @@ def null_called(s):
     must("[guessed]  (first return address on the stack)" in said and "guessed frames are not proven" in said, said)
 
 
+def moved_little(s):
+    """The return address in its register counts as one of the four that say how far a program was moved."""
+    move = {word: word + 0x5600000 for word in (s.pc, *returns(s).values())}
+    words = s.words()
+    words = words[:1 + next(i for i, (_, word) in enumerate(words) if word == returns(s)["first"])]
+    said = traced(s, "PC=%08x LR=%08x SP=%08x R7=0\n" % (move[s.pc], move[s.values["lr"]], s.sp) +
+                  "".join("%08x: %08x\n" % (at, move.get(word, word)) for at, word in words))
+    must(names_of_frames(said)[:5] == CHAIN[:5], said)
+
+
 def open_ends(s):
     """A line that has no end, and one that is too long."""
     said = traced(s, "pc=0x%x sp=0x%x" % (s.pc, s.sp))
@@ -1107,6 +1117,7 @@ def main():
         test("%s logs without a dump" % cpu, quiet, stopped[cpu])
     for cpu in ("x86_64", "riscv64", "riscv32", "thumb"):
         test("%s null is called" % cpu, null_called, stopped[cpu])
+    test("a program that was moved, and a short stack", moved_little, stopped["thumb"])
     test("open ends", open_ends, stopped["aarch64"])
     test("all ends", all_ends, stopped)
     test("damaged", damaged, stopped)
