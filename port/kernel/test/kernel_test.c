@@ -1179,6 +1179,12 @@ static void test_other_cpus(void **state)
     assert_non_null(
         strstr(output, "\nCPU 0 has not stopped, nor has any up to CPU 255\nCPU 256:\n#0  0x0000000000000000\n"));
     assert_null(strstr(output, "CPU 257"));
+    kernel.owner = 0;
+    kernel.num_cpus = 3;
+    cpu = 2;
+    length = 0;
+    (void)sfu_kernel_panic(&kernel, NULL);
+    assert_non_null(strstr(output, "\nCPU 0 has not stopped, nor has any up to CPU 1\n"));
 }
 
 /* Code that is mapped a second time: the same tables, for another address. */
