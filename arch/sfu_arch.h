@@ -44,6 +44,7 @@
  *   SFU_NUM_REGS                   how many registers are captured, by DWARF number from 0
  *   SFU_REG_SP, SFU_REG_FP         DWARF numbers
  *   SFU_REG_RA                     the link register, on CPUs that have one
+ *   SFU_RA_MODE                    a bit of return addresses that says what code is there, and is not in the PC; or 0
  *   struct sfu_cpu                 all of them: r[DWARF number]; r[SFU_NUM_REGS] is the PC
  *   sfu_capture(struct sfu_cpu *)  fills it in
  * An exception entry that saves its registers in this order at its SP needs no other register callback than

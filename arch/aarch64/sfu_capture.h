@@ -5,6 +5,7 @@
 #define SFU_REG_SP   31
 #define SFU_REG_FP   29
 #define SFU_REG_RA   30
+#define SFU_RA_MODE  0u
 
 struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];

@@ -5,6 +5,7 @@
 #define SFU_NUM_REGS 15 /* the PC, which is behind them, is r[15] */
 #define SFU_REG_SP   13
 #define SFU_REG_RA   14
+#define SFU_RA_MODE  1u /* T32 code */
 /* The FP is the one that the tables have. A program that has both kinds of code says which ABI its tables have. */
 #ifdef SFU_ABI
 #define SFU_REG_FP ((unsigned)(SFU_ABI) == (unsigned)SFU_THUMB ? 7 : 11)

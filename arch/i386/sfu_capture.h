@@ -4,6 +4,7 @@
 #define SFU_NUM_REGS 8
 #define SFU_REG_SP   4
 #define SFU_REG_FP   5
+#define SFU_RA_MODE  0u
 
 struct sfu_cpu {
     uint32_t r[SFU_NUM_REGS + 1];

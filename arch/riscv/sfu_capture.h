@@ -9,9 +9,10 @@
 #define SFU_NUM_REGS   32
 #define SFU_RISCV_MORE ", 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31"
 #endif
-#define SFU_REG_SP 2
-#define SFU_REG_FP 8
-#define SFU_REG_RA 1
+#define SFU_REG_SP  2
+#define SFU_REG_FP  8
+#define SFU_REG_RA  1
+#define SFU_RA_MODE 0u
 
 struct sfu_cpu {
 #if __riscv_xlen == 64

@@ -16,9 +16,10 @@
 #else
 #define SFU_NUM_REGS 32
 #endif
-#define SFU_REG_SP 15
-#define SFU_REG_FP 11
-#define SFU_REG_RA 14
+#define SFU_REG_SP  15
+#define SFU_REG_FP  11
+#define SFU_REG_RA  14
+#define SFU_RA_MODE 0u
 
 struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];

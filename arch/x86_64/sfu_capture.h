@@ -4,6 +4,7 @@
 #define SFU_NUM_REGS 16
 #define SFU_REG_SP   7
 #define SFU_REG_FP   6
+#define SFU_RA_MODE  0u
 
 struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];

@@ -833,12 +833,6 @@ int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, sfu_addr address)
     return code;
 }
 
-#ifdef __arm__
-enum { T32 = 1 }; /* of a return address: says that its code is T32. The PC of a frame does not have it. */
-#else
-enum { T32 = 0 };
-#endif
-
 /* Only a frame that is proven becomes a beginning: what was guessed on the way to it would not be marked. */
 static int panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr pc)
 {
@@ -851,7 +845,7 @@ static int panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_a
         return panic_from(k, top, NULL);
     k->from = NULL;
     sfu_walk_start(walk, &k->panic.own, top);
-    while (code == SFU_OK && frame->regs.pc != (pc & ~(sfu_addr)T32))
+    while (code == SFU_OK && frame->regs.pc != (pc & ~(sfu_addr)SFU_RA_MODE))
         code = sfu_walk_step(walk);
     if (code != SFU_OK || !frame->reliable)
         return panic_from(k, top, NULL);

@@ -68,7 +68,8 @@ while [ $# -gt 0 ]; do
         name="$(basename "$file")${switches:+ with every switch}"
         # shellcheck disable=SC2086
         silent "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
-            --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. -Iport/print $switches "$file"
+            --suppress=missingIncludeSystem --max-configs=24 -USFU_TYPES --error-exitcode=1 -I. -Iport/print \
+            $switches "$file"
     done
 done
 
@@ -81,7 +82,7 @@ for file; do
     silent "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
     # shellcheck disable=SC2086
     silent "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
-        --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
+        --suppress=missingIncludeSystem --max-configs=24 -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
 # gcc builds the tools, so what clang says of them is asked here.
 # shellcheck disable=SC2046,SC2086  # words
