@@ -291,6 +291,7 @@ extern void (*const calls)(uint64_t, bool, void (*)(void *, char));
 void (*const calls)(uint64_t, bool, void (*)(void *, char)) = own;
 END
 for order in 'kernel_types sfu_own_types' 'sfu_own_types kernel_types'; do
+    # shellcheck disable=SC2086 # words
     printf '#include "%s.h"\n' $order calls >$work/own.c
     for compiler in gcc 'gcc -m32' aarch64-linux-gnu-gcc s390x-linux-gnu-gcc riscv64-linux-gnu-gcc clang \
         'clang --target=i686-linux-gnu' 'clang --target=riscv32-linux-gnu'; do
