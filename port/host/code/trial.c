@@ -44,6 +44,9 @@ struct trial {
     unsigned num_blocks, num_work, steps, max_steps;
     struct block *behind[MAX_TRAPS]; /* ASKS_BACK: behind traps, which a handler may skip: followed last */
     unsigned num_behind;
+    bool doubts;  /* no symbol says that the code goes on behind one of them: another function may begin there */
+    bool guesses; /* such a way is being followed; no way that was followed before leads back */
+    bool guessed; /* and one leads back, by a return or by a jump out of no frame: it was no other function */
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
@@ -203,6 +206,7 @@ static void note_return(struct trial *t, const struct code_state *state, const s
     if (code_is_left(t->code->cpu, state, fact)) {
         t->ends->returns |= !t->crossed || t->piece;
         t->ends->left_open |= t->crossed;
+        t->guessed |= t->guesses;
     } else if (t->by_row && state->reg[t->code->cpu->sp].base == BASE_UNKNOWN)
         t->ends->unknown = true; /* from a place of which CFI says nothing */
     else
@@ -590,6 +594,7 @@ static void go_away(struct trial *t, const struct code_state *state)
     for (i = 0; i < state->num; i++)
         knows |= state->slot[i].value.base == BASE_RETURN && state->slot[i].base != BASE_CFA;
     t->ends->unknown |= knows;
+    t->guessed |= t->guesses && code_is_entry(t->code->cpu, state);
 }
 
 /* s390x: where the function goes on that jumps, at PC, to __morestack at TARGET, as on x86; or 0. That stores all
@@ -763,14 +768,25 @@ static void pass_trap(struct trial *t, uint64_t next, const struct code_state *s
         t->ends->left_open = true;
         return;
     }
+    t->doubts |= !goes_on_at(t, behind);
     block = t->behind[t->num_behind++] = unwritten(sizeof *block);
     block->pc = next;
     state_copy(&block->state, state);
 }
 
+/* Whether a way that ends as in ENDS may lead back to the caller. */
+static bool may_come_back(const struct code_ends *ends)
+{
+    return ends->returns || ends->returns_ill || ends->left_open || ends->unknown || ends->resumes || ends->exits ||
+           ends->takes || ends->loses || ends->goes_on;
+}
+
 /* Whether ways are left, behind traps. */
 static bool go_behind_traps(struct trial *t)
 {
+    if (t->doubts && !t->guesses && may_come_back(t->ends))
+        return false;
+    t->guesses |= t->doubts;
     t->crossed |= t->num_behind > 0;
     while (t->num_behind > 0) {
         struct block *block = t->behind[--t->num_behind];
@@ -882,6 +898,10 @@ static void run_trial(struct trial *t, const struct code_state *state)
         block->waits = false;
         follow(t, block);
     }
+    if (t->guesses) {
+        memset(t->ends, 0, sizeof *t->ends);
+        t->ends->left_open = t->guessed;
+    }
     for (i = 0; i < t->num_blocks; i++)
         free(t->blocks[i]);
     for (i = 0; i < t->num_behind; i++)
@@ -944,16 +964,13 @@ static struct code_callee follow_callee(struct code *code, uint64_t addr, unsign
     struct code_ends ends;
     struct code_state state;
     struct trial *t = new_trial(code, addr, true, &ends);
-    bool may;
 
     t->asks_back = true;
     t->depth = depth;
     t->max_steps = MAX_PIECE_STEPS;
     code_entry(code->cpu, &state);
     run_trial(t, &state);
-    may = ends.returns || ends.returns_ill || ends.left_open || ends.unknown || ends.resumes || ends.exits ||
-          ends.takes || ends.loses || ends.goes_on;
-    return (struct code_callee){.addr = addr, .never = !may, .returns = ends.returns};
+    return (struct code_callee){.addr = addr, .never = !may_come_back(&ends), .returns = ends.returns};
 }
 
 /* The same of IMPORT: by its code, if the image has one, before its name. */

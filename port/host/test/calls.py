@@ -2915,6 +2915,12 @@ RECURSIONS = (
 )
 
 
+# Functions without a symbol. A handler may skip a trap, or another function begins behind it: compilers put the ends of
+# several that never return behind each other, and each has its own frame.
+BEHIND_TRAPS = (("TRAP; RET", True), ("TRAP; NOP; RET", False), ("TRAP; BACK", False), ("TRAP; TRAP; BACK", False),
+                ("TRAP; NOP; LOOP", False))
+
+
 def import_rows(cpu, call, linker, own, body):
     """The rows at CALL and behind it, in a shared library without CFI and without other symbols than those of its
     functions. OWN is one of those, with BODY."""
@@ -3190,6 +3196,11 @@ def main():
                                     ("stop", "%s\n%s\n%s" % (trap, nop, ret), True), ("err", ret, True)):
             test("%s: code alone: a call by the PLT of %s: %s" % (cpu, name, body.replace("\n", "; ")), imports, cpu,
                  name, returns, None, None, body)
+        for behind, returns in BEHIND_TRAPS:
+            words = {"TRAP": trap, "NOP": nop, "RET": ret, "BACK": IMPORTS[kind][4], "LOOP": loop}
+            body = re.sub("[A-Z]+", lambda word: words[word[0]].replace("\n", "; "), behind)
+            test("%s: code alone: a call of what has no symbol: %s" % (cpu, body), imports, cpu, "own", returns, None,
+                 RECURSIVE[kind][1] + " 9f", "%s\n9: %s" % (ret, body))
     for cpu in LOST_BY:
         for how, goes_on in FILLED:
             test("%s: code alone: %s; behind it" % (cpu, how.replace("\n", "; ")), filled, cpu, how, goes_on)
