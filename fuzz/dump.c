@@ -210,7 +210,7 @@ static void read_foreign(unsigned cpu, const char *text, size_t size)
 
         length = end != NULL ? (size_t)(end - text) - at : size - at;
         if (!mi_split(text + at, length, &names, take_foreign, &d) &&
-            !json_split(text + at, length, &names, take_foreign, &d))
+            !json_split(text + at, length, &names, &d.unplaced, take_foreign, &d))
             lines_split(text + at, length, &names, take_foreign, &d);
     }
     end_foreign(&d);
