@@ -90,6 +90,9 @@ static const char *const endless[] = {
     "runtime.Goexit",
     "g_assertion_message",
     "g_assertion_message_expr",
+    /* MemorySanitizer */
+    "__msan_warning_noreturn",
+    "__msan_warning_with_origin_noreturn",
 };
 
 /* What a name begins with, behind the length that mangling puts in front of it, and the namespace that it is in. */
@@ -113,6 +116,11 @@ static const struct {
     {"runtime.goPanic", ""},
 };
 
+static bool begins_with(const char *name, const char *begins)
+{
+    return strncmp(name, begins, strlen(begins)) == 0;
+}
+
 /* Whether NAME, in which a number stands in front of what it begins with, is of one of them. */
 static bool is_mangled(const char *name)
 {
@@ -120,17 +128,26 @@ static bool is_mangled(const char *name)
     size_t i, k;
 
     for (i = 0; i < sizeof mangled / sizeof mangled[0]; i++) {
-        const size_t space = strlen(mangled[i].space);
-        const char *rest = name + space;
+        const char *rest = name + strlen(mangled[i].space);
 
-        if (strncmp(name, mangled[i].space, space) != 0)
+        if (!begins_with(name, mangled[i].space))
             continue;
         for (k = 0; k < MOST_DIGITS && *rest >= '0' && *rest <= '9'; k++)
             rest++;
-        if (strncmp(rest, mangled[i].begins, strlen(mangled[i].begins)) == 0)
+        if (begins_with(rest, mangled[i].begins))
             return true;
     }
     return false;
+}
+
+/* Whether NAME is what AddressSanitizer or UBSan calls when a check has failed and the program is not to go on. */
+static bool is_failed_check(const char *name)
+{
+    const char *end = strrchr(name, '_');
+
+    if (begins_with(name, "__asan_report_load") || begins_with(name, "__asan_report_store"))
+        return strcmp(end, "_noabort") != 0;
+    return begins_with(name, "__ubsan_handle_") && strcmp(end, "_abort") == 0;
 }
 
 static bool is_endless(const char *name)
@@ -140,7 +157,7 @@ static bool is_endless(const char *name)
     for (i = 0; i < sizeof endless / sizeof endless[0]; i++)
         if (strcmp(name, endless[i]) == 0)
             return true;
-    return is_mangled(name);
+    return is_mangled(name) || is_failed_check(name);
 }
 
 /* ---- Words of the GOT ------------------------------------------------------------------------------------------ */

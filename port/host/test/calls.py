@@ -2861,8 +2861,10 @@ IMPORTS = {
 ENDLESS = ("abort", "_exit", "siglongjmp", "__stack_chk_fail", "__assert_fail", "pthread_exit", "__cxa_throw",
            "_Unwind_Resume", "_ZSt9terminatev", "_ZSt20__throw_length_errorPKc",
            "_ZNSt3__120__throw_system_errorEiPKc", "_ZN4core9panicking9panic_fmt17h0123456789abcdefE",
-           "__gnat_rcheck_CE_Overflow_Check", "runtime.gopanic", "runtime.goPanicIndex")
-RETURNING = ("puts", "abort_handler", "runtime.gopark", "_ZSt4sortv", "_ZN4core3fmt5write17h0123456789abcdefE")
+           "__gnat_rcheck_CE_Overflow_Check", "runtime.gopanic", "runtime.goPanicIndex", "__asan_report_load8",
+           "__asan_report_store_n", "__ubsan_handle_add_overflow_abort", "__msan_warning_noreturn")
+RETURNING = ("puts", "abort_handler", "__asan_report_load8_noabort", "__ubsan_handle_add_overflow",
+             "runtime.gopark", "_ZSt4sortv", "_ZN4core3fmt5write17h0123456789abcdefE")
 # Linkers, whose PLTs differ, and other ways to call.
 IMPORTS_BY = {
     "x86_64": (("ld", "-z", "now"), ("ld", "-z", "ibtplt"), ("ld.lld",), ("ld.lld", "-z", "retpolineplt"), ("mold",)),
