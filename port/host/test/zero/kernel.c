@@ -201,6 +201,7 @@ step void elsewhere(void)
     here.sp = (sfu_addr)(uintptr_t)far;
     sfu_link_print(sfu_link_data, &here);
     sfu_panic_memory(far, far + 1024);
+    sfu_panic_memory(far + 2048, far + 4096); /* the range before counts, too */
     sfu_link_print(sfu_link_data, &here);
 }
 #endif
