@@ -45,8 +45,8 @@ struct trial {
     struct block *behind[MAX_TRAPS]; /* ASKS_BACK: behind traps, which a handler may skip: followed last */
     unsigned num_behind;
     bool doubts;  /* no symbol says that the code goes on behind one of them: another function may begin there */
-    bool guesses; /* such a way is being followed; no way that was followed before leads back */
-    bool guessed; /* and one leads back, by a return or by a jump out of no frame: it was no other function */
+    bool guesses; /* such a way is followed, because none before leads back */
+    bool guessed; /* and one does, by a return or by a jump out of no frame: it is of this function */
     uint64_t start;
     uint64_t symbol, next_symbol; /* no symbol is between */
     bool called;
@@ -781,7 +781,8 @@ static bool may_come_back(const struct code_ends *ends)
            ends->takes || ends->loses || ends->goes_on;
 }
 
-/* Whether ways are left, behind traps. */
+/* Whether ways are left, behind traps. Where no symbol says whose they are, none is needed if a way that was followed
+ * before may lead back: they say no more than that. */
 static bool go_behind_traps(struct trial *t)
 {
     if (t->doubts && !t->guesses && may_come_back(t->ends))
@@ -898,7 +899,7 @@ static void run_trial(struct trial *t, const struct code_state *state)
         block->waits = false;
         follow(t, block);
     }
-    if (t->guesses) {
+    if (t->guesses) { /* how another function ends says nothing of this one */
         memset(t->ends, 0, sizeof *t->ends);
         t->ends->left_open = t->guessed;
     }
