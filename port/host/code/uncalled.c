@@ -1104,10 +1104,12 @@ static bool enter_gates(struct code *code)
 bool code_find_uncalled(struct code *code, const struct code_how *how)
 {
     bool *from = zeroed(code->num_units, sizeof *from), *lost = zeroed(code->num_units, sizeof *lost);
-    const bool any = drop_uncalled(code, how, lost) || drop_shared(code, lost);
-    const bool doubts = !any && (doubt_units(code) || enter_gates(code));
+    bool any, doubts;
     size_t i;
 
+    code_find_gates(code);
+    any = drop_uncalled(code, how, lost) || drop_shared(code, lost);
+    doubts = !any && (doubt_units(code) || enter_gates(code));
     if (any) {
         memcpy(from, lost, code->num_units * sizeof *from);
         code_forget_ways(code, from);

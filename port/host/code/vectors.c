@@ -9,22 +9,28 @@
 #include "units.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Registers of the CPU -------------------------------------------------------------------------------------- */
 
+enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW, GATE };
+
 static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_t by)
 {
+    struct code_unit *unit = what == GATE ? code_unit_at(code, addr) : NULL;
     size_t i;
 
-    for (i = 0; i < code->num_vectors; i++)
+    if (unit != NULL && unit->is_gate)
+        return;
+    if (unit != NULL)
+        unit->is_gate = true;
+    for (i = 0; i < code->num_vectors && what != GATE; i++)
         if (code->vectors[i].addr == addr && code->vectors[i].what == what)
             return;
     code->vectors = grow(code->vectors, code->num_vectors, sizeof *code->vectors);
     code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
 }
-
-enum { VBAR, TVEC, LSTAR, SYSENTER, NEW_PSW, GATE };
 
 /* x86: EAX, EDX and ECX by their numbers, and registers that say where programs enter; s390x: where new PSWs are. */
 enum { AMD64_RAX, AMD64_RDX, AMD64_RCX, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
@@ -173,7 +179,8 @@ static bool hands_address(const struct code *code, const struct code_state *stat
     return false;
 }
 
-/* Follows CALL, in front of which FROM holds, as far as a function goes that fills a gate, or one that it calls. */
+/* Follows CALL, or a jump in its place, in front of which FROM holds, as far as a function goes that fills a gate, or
+ * one that it calls. */
 static void follow_call(struct code *code, const struct code_state *from, const struct code_fact *call)
 {
     enum { MOST = 64, DEPTH = 2 };
@@ -215,18 +222,216 @@ static void note_gates(struct code *code, uint64_t pc, const struct code_fact *f
     if (!may_write_gates(code))
         return;
     note_gate(code, pc, fact, state);
-    if (fact->flow == CODE_CALL && fact->target != 0 && hands_address(code, state))
+    if ((fact->flow == CODE_CALL || (fact->flow == CODE_JUMP && code_begins_function(code, fact->target))) &&
+        fact->target != 0 && hands_address(code, state))
         follow_call(code, state, fact);
 }
 
 bool code_is_gate(const struct code *code, uint64_t addr)
 {
+    const struct code_unit *unit = code_unit_at(code, addr);
+
+    return unit != NULL && unit->start == addr && unit->is_gate;
+}
+
+/* ---- x86's gates that are filled from tables ------------------------------------------------------------------- */
+
+/* Objects of data, by their symbols, in order. LEFT: how many words are still read at all. */
+struct objects {
+    struct object {
+        uint64_t addr, size;
+    } * list;
+    size_t num;
+    unsigned left;
+};
+
+static void note_object(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct objects *objects = ctx;
+
+    (void)name;
+    if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_size == 0 || sym->st_shndx == SHN_UNDEF)
+        return;
+    objects->list = grow(objects->list, objects->num, sizeof *objects->list);
+    objects->list[objects->num++] = (struct object){sym->st_value, sym->st_size};
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    const struct object *x = a, *y = b;
+
+    return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* The object that ADDR is in, or ends: clang counts up to the end of a table. */
+static const struct object *find_object(const struct objects *objects, uint64_t addr)
+{
+    size_t below =
+        count_up_to(objects->list, objects->num, sizeof *objects->list, offsetof(struct object, addr), addr);
+    const struct object *object = below > 0 ? &objects->list[below - 1] : NULL;
+
+    return object != NULL && addr - object->addr <= object->size ? object : NULL;
+}
+
+/* How far a unit is from the code that puts an address, which it does not know, into a gate: in calls, + 1; or 0. */
+enum { FILLS = 1, FILLS_LAST = 3 };
+
+/* Where the last shift of UNIT by 16 bits ends, if on x86_64 it has one by 32, too, as code has that puts an address
+ * into a gate; or 0. */
+static uint64_t fills_gate(const struct code *code, const struct code_unit *unit)
+{
+    const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
+    const uint64_t size = p != NULL ? unit->end - unit->start : 0;
+    bool high = is_i386(code);
+    uint64_t i, last = 0;
+
+    for (i = 0; i + 3 <= size; i++)
+        if (p[i] == 0xc1 && p[i + 1] >> 6 == 3 && (p[i + 1] >> 3 & 5) == 5) { /* shr or sar of a register */
+            high |= p[i + 2] == 32;
+            last = p[i + 2] == 16 ? unit->start + i + 3 : last;
+        }
+    return high ? last : 0;
+}
+
+/* Where the last call or jump in UNIT to one that is NEAR, by its number among FAR, ends; or 0. */
+static uint64_t last_call(const struct code *code, const struct code_unit *unit, const uint8_t *far, uint8_t near)
+{
+    const uint64_t size = unit->end - unit->start;
+    const uint8_t *p = image_instructions(code->image, unit->start, size);
+    uint64_t i, last = 0;
+
+    for (i = 0; p != NULL && i + 5 <= size; i++) {
+        const uint64_t next = unit->start + i + 5,
+                       to = next + (uint64_t)(int64_t)(int32_t)(uint32_t)load_number(p + i + 1, 4, false);
+        const struct code_unit *unit_to = p[i] == 0xe8 || p[i] == 0xe9 ? code_unit_at(code, to) : NULL;
+
+        if (unit_to != NULL && unit_to->start == to && far[unit_to - code->units] == near)
+            last = next;
+    }
+    return last;
+}
+
+/* Marks in FAR the units that call those that are NEAR. */
+static void mark_callers(const struct code *code, uint8_t *far, uint8_t near)
+{
     size_t i;
 
-    for (i = 0; i < code->num_vectors; i++)
-        if (code->vectors[i].what == GATE && code->vectors[i].addr == addr)
-            return true;
-    return false;
+    for (i = 0; i < code->num_calls; i++)
+        if (far[code->calls[i].callee] == near && far[code->calls[i].caller] == 0)
+            far[code->calls[i].caller] = (uint8_t)(near + 1);
+}
+
+/* The address of code that is the word at ADDR of data, or 0. */
+static uint64_t code_at(const struct code *code, uint64_t addr)
+{
+    const unsigned word = code->cpu->word;
+    const uint8_t *p = image_bytes(code->image, addr, word);
+    const uint64_t to = p != NULL ? load_number(p, word, false) : 0;
+
+    return to != 0 && image_code(code->image, to) != NULL ? to : 0;
+}
+
+/* Notes TO as what an entry of a gate's table has, if a unit begins there. */
+static void note_of_table(struct code *code, uint64_t to, uint64_t by)
+{
+    const struct code_unit *unit = to != 0 ? code_unit_at(code, to) : NULL;
+
+    if (unit != NULL && unit->start == to)
+        note_vector(code, GATE, to, by);
+}
+
+/* Notes the functions whose addresses are in the object of data that ADDR is in or, without a symbol, in words around
+ * ADDR: at least two of them, with no more than MOST_BETWEEN other words from one to the next. */
+static void note_table(struct code *code, struct objects *objects, uint64_t addr, uint64_t by)
+{
+    enum { MOST = 1024, MOST_BETWEEN = 4 };
+    const struct object *object = find_object(objects, addr);
+    const unsigned word = code->cpu->word;
+    uint64_t at = object != NULL ? object->addr : addr, first = 0;
+    unsigned i, between = 0;
+
+    for (i = 0; i < MOST && object == NULL && objects->left > 0 && code_at(code, at - word) != 0; i++) {
+        at -= word;
+        objects->left--;
+    }
+    for (i = 0; i < MOST && (object != NULL ? at - object->addr < object->size : between <= MOST_BETWEEN); i++) {
+        const uint64_t to = objects->left > 0 ? code_at(code, at) : 0;
+
+        if (objects->left == 0)
+            return;
+        objects->left--;
+        at += word;
+        between = to != 0 ? 0 : between + 1;
+        if (to == 0)
+            continue;
+        if (first != 0)
+            note_of_table(code, first, by);
+        if (first != 0 || object != NULL)
+            note_of_table(code, to, by);
+        first = to;
+    }
+}
+
+/* Whether ADDR is in data of the image, or where it ends. */
+static bool is_in_data(const struct code *code, uint64_t addr)
+{
+    struct image *image = code->image;
+
+    return (image_bytes(image, addr, 1) != NULL || image_bytes(image, addr - 1, 1) != NULL) &&
+           image_code(image, addr) == NULL;
+}
+
+/* Notes the tables that instructions of UNIT up to LAST_AT have the addresses of: as numbers of 32 bits, or counted from
+ * the PC. The end of a loop follows on what it calls. */
+static void note_tables(struct code *code, struct objects *objects, const struct code_unit *unit, uint64_t last_at)
+{
+    enum { LOOP_END = 16 };
+    const uint64_t end = last_at + LOOP_END < unit->end ? last_at + LOOP_END : unit->end, size = end - unit->start;
+    const uint8_t *p = image_instructions(code->image, unit->start, size);
+    uint64_t i, last[2] = {0, 0};
+    unsigned k;
+
+    for (i = 0; p != NULL && i + 4 <= size; i++) {
+        const int64_t number = (int32_t)(uint32_t)load_number(p + i, 4, false);
+        const uint64_t addrs[2] = {is_i386(code) ? (uint32_t)number : (uint64_t)number,
+                                   is_i386(code) ? 0 : unit->start + i + 4 + (uint64_t)number};
+
+        for (k = 0; k < 2; k++)
+            if (addrs[k] % 4 == 0 && addrs[k] != last[k] && is_in_data(code, addrs[k])) {
+                note_table(code, objects, addrs[k], unit->start + i);
+                last[k] = addrs[k];
+            }
+    }
+}
+
+void code_find_gates(struct code *code)
+{
+    struct objects objects = {NULL, 0, 1u << 18};
+    uint8_t *far, near;
+    uint64_t last;
+    size_t i;
+
+    if (code->gates_found || !may_write_gates(code))
+        return;
+    code->gates_found = true;
+    far = zeroed(code->num_units, sizeof *far);
+    for (i = 0; i < code->num_units; i++)
+        far[i] = fills_gate(code, &code->units[i]) != 0 ? FILLS : 0;
+    for (near = FILLS; near < FILLS_LAST; near++)
+        mark_callers(code, far, near);
+    image_each_symbol(code->image, SHT_SYMTAB, note_object, &objects);
+    put_in_order(objects.list, objects.num, sizeof *objects.list, by_addr);
+    for (i = 0; i < code->num_units; i++) {
+        const struct code_unit *unit = &code->units[i];
+
+        last = far[i] == 0       ? 0
+               : far[i] == FILLS ? fills_gate(code, unit)
+                                 : last_call(code, unit, far, (uint8_t)(far[i] - 1));
+        if (last != 0)
+            note_tables(code, &objects, unit, last);
+    }
+    free(objects.list);
+    free(far);
 }
 
 /* ---- Who sets them ---------------------------------------------------------------------------------------------- */

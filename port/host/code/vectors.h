@@ -23,6 +23,8 @@ void code_enter_vector(struct code *code, const struct code_how *how, const stru
 void code_mark_vectors(const struct code *code, bool *from);
 #define CODE_GATE                                                                                                  \
     "its address is put into a gate, and its code does not show whether the CPU has pushed an error code"
+/* x86: notes, once calls are known, the functions whose addresses are in tables that code has which fills gates. */
+void code_find_gates(struct code *code);
 /* x86: whether code puts ADDR into a gate, by which an exception or an interrupt enters. */
 bool code_is_gate(const struct code *code, uint64_t addr);
 /* The kind of the slot at ADDR of vectors that VBAR is set to; or CODE_KINDS. */

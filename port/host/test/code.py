@@ -1942,6 +1942,67 @@ def gates(cpu, level, fills):
     must(row != [] and "into a gate" not in said, said)
 
 
+GATE_TABLES = r"""
+struct gate {
+    unsigned short low, selector; unsigned char ist, type; unsigned short middle; HIGH
+} __attribute__((packed));
+static struct gate idt[256];
+volatile int out;
+FILL void set_gate(int n, unsigned long addr, unsigned char type) {
+    idt[n].low = addr & 0xffff; idt[n].selector = 8; idt[n].type = type; idt[n].middle = (addr >> 16) & 0xffff;
+    REST
+}
+#define ENDLESS(name, n) void name(void) { out = n; for (;;) __asm__ volatile("hlt"); }
+ENDLESS(divide, 1) ENDLESS(debug, 2) ENDLESS(page_fault, 3) ENDLESS(double_fault, 4) ENDLESS(by_stub, 5)
+ENDLESS(by_stub_too, 6) ENDLESS(thread, 7) ENDLESS(idle, 8)
+void stub(void);
+void stub_too(void);
+__asm__(".globl stub\nstub: cli\njmp by_stub\n.globl stub_too\nstub_too: cli\njmp by_stub_too");
+void (*const table[])(void) = {divide, debug, stub};
+struct exception { unsigned char n, type; void (*f)(void); };
+static const struct exception exceptions[] = {
+    {14, 0x8e, page_fault}, {8, 0x8e, double_fault}, {9, 0x8e, stub_too}};
+void (*threads[])(void) = {thread, idle};
+void fill(void) {
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) set_gate(i, (unsigned long)table[i], 0x8e);
+}
+void fill_from(const struct exception *e, int num) {
+    for (; num > 0; e++, num--) set_gate(e->n, (unsigned long)e->f, e->type);
+}
+void _start(void) {
+    struct { unsigned short limit; void *base; } __attribute__((packed)) idtr = {sizeof idt - 1, idt};
+    fill(); fill_from(exceptions, sizeof exceptions / sizeof *exceptions);
+    __asm__ volatile("lidt %0" : : "m"(idtr));
+    for (unsigned i = 0; ; i++) threads[i & 1]();
+}
+"""
+
+
+def gate_tables(cpu, compiler, level, fills):
+    """The same if a loop fills gates from a table of addresses, or of structures that have them. Functions in another
+    table have rows. Without symbols a label of assembly is no code that is known, and one table may seem to go on in
+    the next one."""
+    wide = cpu == "x86_64"
+    text = GATE_TABLES.replace("FILL", "__attribute__((noinline))" if fills == "a function" else "static inline")
+    text = text.replace("HIGH", "unsigned high, zero;" if wide else "").replace(
+        "REST", "idt[n].high = addr >> 32;" if wide else "")
+    image = "%s/gate-tables-%s-%s-%s" % (WORK, cpu, compiler, level)
+    write(image + ".c", text.encode())
+    run(compiler, "-m64" if wide else "-m32", "-" + level, "-ffreestanding", "-mno-red-zone", "-fcf-protection=none",
+        "-fno-pic", "-fno-stack-protector", "-fasynchronous-unwind-tables", "-nostdlib", "-static", "-no-pie",
+        "-Wl,-Ttext=0x100000", image + ".c", "-o", image)
+    at = addresses_of(image)
+    run("strip", image, "-o", image + ".stripped")
+    for form in (image, image + ".stripped"):
+        said = gen("--address=0", "-o", image + ".tables", "--find", "-v", form)[1]
+        others = (("by_stub", False), ("by_stub_too", False), ("thread", True), ("idle", True))
+        for name, has in (("divide", False), ("debug", False), ("page_fault", False), ("double_fault", False),
+                          *(others if form == image else ())):
+            row = run(OUT + "/rows", image + ".tables", hex(at[name]), hex(at[name] + 1))[0].split()[2:]
+            must((row != []) == has, "%s: %s: %s" % (name, row, said))
+            must(has or "0x%x" % at[name] in said, "%s is not named: %s" % (name, said))
+
+
 # A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
 FAR_CALLS = {
     "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
@@ -3374,6 +3435,11 @@ def test_trust():
         for level in ("O0", "O1", "O2", "Os"):
             for fills in ("a function", "an inline one"):
                 test("%s -%s: %s fills gates" % (cpu, level, fills), gates, cpu, level, fills)
+        for compiler, level in (("gcc", "O0"), ("gcc", "O1"), ("gcc", "O2"), ("gcc", "Os"), ("clang-16", "O1"),
+                                ("clang-16", "O2"), ("clang-16", "Oz")):
+            for fills in ("a function", "an inline one"):
+                test("%s %s -%s: %s fills gates from tables" % (cpu, compiler, level, fills), gate_tables, cpu,
+                     compiler, level, fills)
     for cpu in FAR_CALLS:
         test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
     for text in UNSURE_CALLS:
