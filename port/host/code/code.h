@@ -376,7 +376,7 @@ struct code_unit {
     uint8_t lost_to;   /* and why: LOST_BY_... */
     bool is_tried;     /* whether it returns from an interrupt has been looked for */
     bool judged;       /* who enters it has been looked for */
-    bool is_gate;      /* x86: a gate has the address of its start */
+    bool is_gate;      /* x86: a gate has the address of its start; ARM: a vector leads there */
     uint8_t alignment; /* x86_64: whether it needs an aligned SP: 0, or ALIGNMENT_... */
     bool leaves;       /* it goes on in a program, or jumps to code that is not read, because its CFI says all */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
@@ -402,7 +402,7 @@ struct code_call {
 struct code_vector {
     uint64_t addr, by;
     uint8_t what;
-    bool done;
+    bool done, asked;
 };
 
 /* All edges by their targets, of which no two are the same: SIZE lists, a power of two. */
@@ -466,7 +466,7 @@ struct code {
     struct code_vector *vectors;
     size_t num_vectors;
     bool gates_asked, has_gates; /* x86: whether HAS_GATES is known; the image has lidt */
-    bool gates_found;            /* tables of addresses for gates have been looked for */
+    bool gates_found;            /* tables of addresses for gates, or ARM's vectors, have been looked for */
     bool far_jumps_done;         /* x86_64: those of 32-bit code have been looked for */
     bool naming;                 /* interrupts begin with names for what registers have */
     bool scratch;                /* RISC-V: and the scratch register has */

@@ -204,7 +204,7 @@ bool code_find_entries(struct code *code, const struct code_how *how)
             (ends->resumes || ends->calls || code_begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
                          ends->resumes                             ? why_no_kind(code, list[i].unit->start)
-                         : code_is_gate(code, list[i].unit->start) ? CODE_GATE
+                         : code_is_gate(code, list[i].unit->start) ? code_why_gate(code)
                                                                    : "nothing shows how it is entered");
     }
     free(list);

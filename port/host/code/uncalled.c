@@ -893,7 +893,7 @@ static void enter_uncalled(struct code *code, const struct code_how *how, struct
             how->ctx, unit->start, CODE_KINDS, NULL,
             unit->lost_to == LOST_BY_END ? "its CFI says that it is called, but it returns from an interrupt"
             : unit->lost_to == LOST_BY_GATE
-                ? CODE_GATE
+                ? code_why_gate(code)
                 : "its CFI says that it is called, but nothing calls it, and it may be an exception's entry");
 }
 
@@ -953,6 +953,8 @@ static enum code_lost_by why_uncalled(struct code *code, const struct code_how *
         return LOST_BY_PROGRAM;
     if (unit->function && !vector &&
         (is_jumped_to(code, unit, CALLER_INTERRUPTED) || is_jumped_to(code, unit, CALLER_UNCERTAIN)))
+        return LOST_BY_JUMP;
+    if (unit->is_called && unit->function && !unit->returns && code_is_gate(code, unit->start))
         return LOST_BY_JUMP;
     if (unit->is_called)
         return LOST_BY_NOTHING;
@@ -1073,8 +1075,9 @@ static bool doubt_units(struct code *code)
     return any;
 }
 
-/* x86: gates that lead to code without CFI which does not show what the CPU has pushed, such as one jump: what that
- * goes to is no called function. Returns whether there are any. */
+/* Gates that lead to code without CFI which does not show what the CPU has pushed, such as one jump: what that goes to
+ * is no called function. Nor is what is called, too, and does not return: nothing tells which of both has been. Returns
+ * whether there are any. */
 static bool enter_gates(struct code *code)
 {
     struct code_state state;
@@ -1088,12 +1091,12 @@ static bool enter_gates(struct code *code)
         const uint64_t addr = code->vectors[i].addr;
         const struct code_unit *unit = code_unit_at(code, addr);
 
-        if (code->vectors[i].done || !code_is_gate(code, addr))
+        if (code->vectors[i].asked || !code_is_gate(code, addr) || unit->fde != NULL)
             continue;
-        code->vectors[i].done = true;
-        if (unit == NULL || unit->fde != NULL || unit->lost_to != LOST_BY_NOTHING ||
-            code_begins_function(code, addr) || code_edge_to_start(unit) != NULL ||
-            code_kind_of(code, addr, &why) != CODE_KINDS)
+        code->vectors[i].asked = true;
+        if (unit->is_called ? unit->returns
+                            : unit->lost_to != LOST_BY_NOTHING || code_begins_function(code, addr) ||
+                                  code_edge_to_start(unit) != NULL || code_kind_of(code, addr, &why) != CODE_KINDS)
             continue;
         code_add_edge(code, addr, &state);
         any = true;

@@ -29,7 +29,7 @@ static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_
         if (code->vectors[i].addr == addr && code->vectors[i].what == what)
             return;
     code->vectors = grow(code->vectors, code->num_vectors, sizeof *code->vectors);
-    code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
+    code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false, false};
 }
 
 /* x86: EAX, EDX and ECX by their numbers, and registers that say where programs enter; s390x: where new PSWs are. */
@@ -381,8 +381,8 @@ static bool is_in_data(const struct code *code, uint64_t addr)
            image_code(image, addr) == NULL;
 }
 
-/* Notes the tables that instructions of UNIT up to LAST_AT have the addresses of: as numbers of 32 bits, or counted from
- * the PC. The end of a loop follows on what it calls. */
+/* Notes the tables that instructions of UNIT up to LAST_AT have the addresses of: as numbers of 32 bits, or counted
+ * from the PC. The end of a loop follows on what it calls. */
 static void note_tables(struct code *code, struct objects *objects, const struct code_unit *unit, uint64_t last_at)
 {
     enum { LOOP_END = 16 };
@@ -404,16 +404,14 @@ static void note_tables(struct code *code, struct objects *objects, const struct
     }
 }
 
-void code_find_gates(struct code *code)
+/* The same of the gates that code fills from tables. */
+static void find_tables_of_gates(struct code *code)
 {
     struct objects objects = {NULL, 0, 1u << 18};
     uint8_t *far, near;
     uint64_t last;
     size_t i;
 
-    if (code->gates_found || !may_write_gates(code))
-        return;
-    code->gates_found = true;
     far = zeroed(code->num_units, sizeof *far);
     for (i = 0; i < code->num_units; i++)
         far[i] = fills_gate(code, &code->units[i]) != 0 ? FILLS : 0;
@@ -432,6 +430,114 @@ void code_find_gates(struct code *code)
     }
     free(objects.list);
     free(far);
+}
+
+/* ---- 32-bit ARM's vectors, of the A and R profiles ------------------------------------------------------------- */
+
+/* Where the instruction at ADDR jumps, if it is `b` or loads the PC from a word beside itself, in A32 or T32 code; or
+ * 0. Mapping symbols, which say which of the two it is, may be gone. */
+static uint64_t arm_jump(struct code *code, uint64_t addr)
+{
+    const uint8_t *p = image_instructions(code->image, addr, 4);
+    const uint32_t word = p != NULL ? (uint32_t)load_number(p, 4, false) : 0, low = word & 0xffff,
+                   high = word >> 16;
+    const uint32_t sign = low >> 10 & 1, j1 = ~(high >> 13 ^ sign) & 1, j2 = ~(high >> 11 ^ sign) & 1;
+    const uint32_t far = sign << 24 | j1 << 23 | j2 << 22 | (low & 1023) << 12 | (high & 2047) << 1;
+    uint64_t from = 0;
+
+    if (word >> 24 == 0xea) /* b */
+        return (uint32_t)(addr + 8 + ((word & 0xffffff) ^ 0x800000) * 4 - 0x800000u * 4);
+    if ((low & 0xf800) == 0xf000 && (high & 0xd000) == 0x9000) /* b.w */
+        return (uint32_t)(addr + 4 + (far ^ 1u << 24) - (1u << 24));
+    if ((word & 0xff7ff000) == 0xe51ff000) /* ldr pc, [pc, #...] */
+        from = addr + 8 + ((word >> 23 & 1) != 0 ? word & 4095 : 0u - (uint64_t)(word & 4095));
+    else if ((low & 0xff7f) == 0xf85f && high >> 12 == 15) /* ldr.w pc, [pc, #...] */
+        from = ((addr + 4) & ~(uint64_t)3) + ((low >> 7 & 1) != 0 ? high & 4095 : 0u - (uint64_t)(high & 4095));
+    p = from != 0 ? image_instructions(code->image, from, 4) : NULL;
+    return p != NULL ? (uint32_t)load_number(p, 4, code->image->big) & ~(uint32_t)1 : 0;
+}
+
+/* Whether the vectors of a CPU are at ADDR. Those of a reserved exception, and of FIQ, may be anything else. */
+static bool are_arm_vectors(struct code *code, uint64_t addr)
+{
+    enum { RESERVED = 5, IRQ = 6, WORD = 4 };
+    unsigned n;
+
+    for (n = 0; n <= IRQ; n++)
+        if (n != RESERVED && arm_jump(code, addr + n * WORD) == 0)
+            return false;
+    return true;
+}
+
+/* What the vector at BY leads to is no called function: nor is what that jumps to before it does anything else, as the
+ * linker's glue between A32 and T32 code does. */
+static void note_arm_vector(struct code *code, uint64_t to, uint64_t by)
+{
+    enum { MOST = 8 };
+    const struct code_unit *unit = code_unit_at(code, to);
+    struct code_state state;
+    struct code_fact fact;
+    unsigned i;
+
+    code_entry(code->cpu, &state);
+    if (unit != NULL && unit->start == to)
+        note_vector(code, GATE, to, by);
+    for (i = 0; i < MOST; i++) {
+        const struct code_text text = unit_text_at(code, to);
+
+        memset(&fact, 0, sizeof fact);
+        if (text.bytes != NULL && to % code->cpu->align == 0)
+            code->cpu->decode(code->decoder, &text, to, &fact);
+        if (fact.size == 0 || fact.condition != 0)
+            return;
+        code_step(code->cpu, &state, &fact);
+        to += fact.size;
+        if (fact.flow == CODE_NEXT)
+            continue;
+        if (fact.flow != CODE_JUMP && (fact.flow != CODE_AWAY || state.reg[CODE_TARGET].base != BASE_NUMBER))
+            return;
+        to = fact.flow == CODE_JUMP ? fact.target : unit_address_of(code->cpu, &state.reg[CODE_TARGET]);
+        to &= ~(uint64_t)code->cpu->mode;
+        unit = code_unit_at(code, to);
+        if (unit != NULL && unit->start == to && code_is_entry(code->cpu, &state))
+            note_vector(code, GATE, to, by);
+    }
+}
+
+static void find_arm_vectors(struct code *code)
+{
+    enum { SLOTS_OF_ARM = 8, ALIGN = 32 };
+    size_t i;
+    unsigned n;
+
+    for (i = 0; i < code->image->num_code; i++) {
+        const struct section *section = code->image->code[i];
+        const uint64_t end = section->addr + section->size;
+        uint64_t at = (section->addr + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+
+        for (; at < end && end - at >= ALIGN; at += ALIGN)
+            for (n = are_arm_vectors(code, at) ? 1 : SLOTS_OF_ARM; n < SLOTS_OF_ARM; n++)
+                note_arm_vector(code, arm_jump(code, at + n * 4), at + n * 4);
+    }
+}
+
+void code_find_gates(struct code *code)
+{
+    if (code->gates_found)
+        return;
+    code->gates_found = true;
+    if (may_write_gates(code))
+        find_tables_of_gates(code);
+    else if (code->image->header.e_machine == EM_ARM && !code->image->m_profile)
+        find_arm_vectors(code);
+}
+
+const char *code_why_gate(const struct code *code)
+{
+    return code->image->header.e_machine == EM_ARM
+               ? "the CPU's vectors lead to it, and its code does not show where it returns to"
+               : "its address is put into a gate, and its code does not show whether the CPU has pushed an error "
+                 "code";
 }
 
 /* ---- Who sets them ---------------------------------------------------------------------------------------------- */

@@ -21,12 +21,13 @@ bool code_has_slots(struct code *code, uint64_t addr);
 void code_enter_vector(struct code *code, const struct code_how *how, const struct code_vector *v);
 /* Marks in FROM the units that registers of the CPU say are entered by interrupts. */
 void code_mark_vectors(const struct code *code, bool *from);
-#define CODE_GATE                                                                                                  \
-    "its address is put into a gate, and its code does not show whether the CPU has pushed an error code"
-/* x86: notes, once calls are known, the functions whose addresses are in tables that code has which fills gates. */
+/* Notes, once calls are known, where exceptions enter: x86: functions whose addresses are in tables that code has which
+ * fills gates; ARM: what the vectors lead to. */
 void code_find_gates(struct code *code);
-/* x86: whether code puts ADDR into a gate, by which an exception or an interrupt enters. */
+/* Whether the function at ADDR is such a one, or x86 code puts ADDR into a gate otherwise. */
 bool code_is_gate(const struct code *code, uint64_t addr);
+/* What such a function is, if nothing else shows who enters it. */
+const char *code_why_gate(const struct code *code);
 /* The kind of the slot at ADDR of vectors that VBAR is set to; or CODE_KINDS. */
 enum code_kind code_kind_of_slot(const struct code *code, uint64_t addr);
 /* The same where far jumps of 32-bit code lead to code of x86_64 that no way has reached. Returns whether there are

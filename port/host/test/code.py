@@ -2003,6 +2003,42 @@ def gate_tables(cpu, compiler, level, fills):
             must(has or "0x%x" % at[name] in said, "%s is not named: %s" % (name, said))
 
 
+ARM_VECTORS = r"""
+volatile int out;
+__attribute__((noinline)) int print(int a) { return a + out; }
+#define ENDLESS(name, n) void name(void) { print(n); for (;;) out++; }
+ENDLESS(undefined, 1) ENDLESS(supervisor, 2) ENDLESS(prefetch_abort, 3) ENDLESS(thread, 4)
+__attribute__((interrupt("ABORT"))) ENDLESS(data_abort, 5)
+__attribute__((interrupt("FIQ"))) ENDLESS(fast, 6)
+__attribute__((interrupt("IRQ"))) void irq(void) { print(7); }
+__attribute__((noinline, noreturn)) ENDLESS(panic, 8)
+void (*volatile start)(void) = thread;
+int main(void) { start(); if (out) panic(); return print(9); }
+__asm__(".section .vectors,\"ax\"\n.syntax unified\n" MODE "\n.globl vectors\nvectors: b" WIDE " reset\nb" WIDE
+        " undefined\nldr" WIDE " pc, 1f\nldr" WIDE " pc, =prefetch_abort\nb" WIDE " data_abort\nb" WIDE
+        " panic\nb" WIDE " irq\nb" WIDE " fast\n1: .word supervisor\n.ltorg\n.globl reset\n.type reset, %function\n"
+        "reset: ldr r0, =0x90000\nmov sp, r0\nbl main\nb .\n.text\n");
+"""
+
+
+def arm_vectors(code, vectors, level):
+    """What ARM's vectors lead to was not called: a function in C, or one that is entered by an interrupt, which then
+    never return, have no rows, and are named. One that is called, too, has none: nothing tells which has been. A
+    thread's function is called."""
+    image = "%s/vectors-%s-%s-%s" % (WORK, code, vectors, level)
+    write(image + ".c", ARM_VECTORS.encode())
+    run("arm-none-eabi-gcc", "-march=armv7-a", "-m" + code, "-" + level, "-g", "-ffreestanding", "-nostdlib",
+        "-DMODE=\".%s\"" % vectors, "-DWIDE=\"%s\"" % (".w" if vectors == "thumb" else ""),
+        "-Wl,--section-start=.vectors=0x8000,-Ttext=0x8100,-e,reset", image + ".c", "-o", image)
+    at = addresses_of(image)
+    for how in ([], ["--find"]):
+        said = gen("--address=0", "-o", image + ".tables", "-v", *how, image)[1]
+        for name in ("undefined", "supervisor", "prefetch_abort", "data_abort", "fast", "irq", "panic", "thread"):
+            row = run(OUT + "/rows", image + ".tables", hex(at[name] & ~1), hex((at[name] & ~1) + 1))[0].split()[2:]
+            must((row != []) == (name == "thread"), "%s: %s: %s" % (name, row, said))
+            must(row != [] or " %s (0x" % name in said or " %s+0x0 (0x" % name in said, "%s: %s" % (name, said))
+
+
 # A call by a register that has an address, and what never comes back: it goes on where a frame of an interrupt says.
 FAR_CALLS = {
     "x86_64": ("movabs $leave, %rax\ncall *%rax", "mov %rdi, %rsp\npop %rax\niretq"),
@@ -3440,6 +3476,11 @@ def test_trust():
             for fills in ("a function", "an inline one"):
                 test("%s %s -%s: %s fills gates from tables" % (cpu, compiler, level, fills), gate_tables, cpu,
                      compiler, level, fills)
+    for code in ("arm", "thumb"):
+        for vectors in ("arm", "thumb"):
+            for level in ("O1", "O2", "Os"):
+                test("arm %s -%s: functions that vectors of %s code lead to" % (code, level, vectors), arm_vectors,
+                     code, vectors, level)
     for cpu in FAR_CALLS:
         test("%s a call by a register whose number is known" % cpu, far_calls, cpu)
     for text in UNSURE_CALLS:
