@@ -130,6 +130,8 @@ static void test_guards_on_stacks(void **state)
         assert_true(find(at(memory + 129), &stack) && stack.low == at(memory + 192));
         assert_true(find(at(memory) - 128, &stack) && stack.low == at(memory));
     }
+    stacks[0].guard = stacks[1].guard = 512; /* of two that have overflowed alike it is the first one */
+    assert_true(find(at(memory) - 1, &stack) && stack.low == at(stacks[0].low));
 }
 
 /* Where there are no guard pages, what lies below a stack is read, too, but counts as the stack's for nothing else. */
@@ -230,6 +232,22 @@ static void test_stacks_of_cpus(void **state)
     stacks[0].each = 100; /* an address at its end lies on the next one */
     stacks[1] = (struct sfu_kernel_stack){memory + 250, memory + 500, 0, 250};
     assert_true(find(at(memory + 250), &stack) && stack.low == at(memory + 250) && stack.high == at(memory + 500));
+}
+
+/* More of them than a byte can count. */
+static void test_many_stacks(void **state)
+{
+    static uint64_t memory[300];
+    static struct sfu_kernel_stack many[300];
+    struct sfu_stack stack;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 300; i++)
+        many[i] = (struct sfu_kernel_stack){memory + i, memory + i + 1, 0, 0};
+    kernel.stacks = many;
+    kernel.num_stacks = 300;
+    assert_true(find(at(memory + 299), &stack) && stack.low == at(memory + 299));
 }
 
 /* Memory of stacks without bounds comes behind everything else. */
@@ -395,6 +413,50 @@ static void test_described(void **state)
     assert_false(find(at(high + 3), &stack));
     kernel.threads.num = 0;
     assert_false(find(at(low + 3), &stack));
+}
+
+/* What can be printed of a name, up to '~', and no more than 32 characters. */
+static void test_long_name(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t sp;
+    } threads[2] = {{"~a", 0x1234}, {"0123456789abcdef0123456789ABCDEFG", 0x1234}};
+
+    (void)state;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    kernel.threads = (struct sfu_kernel_threads){.array = threads,
+                                                 .num = 2,
+                                                 .size = sizeof threads[0],
+                                                 .stack_low = NOT_SAVED,
+                                                 .sp = 8,
+                                                 .name = SFU_KERNEL_FIRST,
+                                                 .name_is_pointer = true,
+                                                 .number = NOT_SAVED};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_string_equal(output, "trace of 1 ~a: SP 0x1234 lies on no stack\n"
+                                "trace of 2 0123456789abcdef0123456789ABCDEF: SP 0x1234 lies on no stack\n");
+}
+
+/* Which of two layouts the context switch has saved: a word on the thread's stack says that. */
+static void test_two_layouts(void **state)
+{
+    unsigned other;
+
+    (void)state;
+    for (other = 0; other < 2; other++) {
+        reset(NULL);
+        describe();
+        kernel.threads.num = 2;
+        kernel.other_switched = (struct sfu_kernel_frame){24, NOT_SAVED, 0, NOT_SAVED, 32};
+        kernel.kind = 16;
+        kernel.kind_mask = 0xf;
+        kernel.kind_other = 1;
+        low[10] = 0x20 + other;
+        low[11] = 0x4000;
+        assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+        assert_non_null(strstr(output, other ? "\n#0  0x0000000000004000\n" : "\n#0  0x0000000000003000\n"));
+    }
 }
 
 /* One that has never run is named. All stacks have the same guard. */
@@ -655,8 +717,10 @@ static void test_cross(void **state)
     frame.regs.sp -= 16;
     assert_int_equal(cross(&frame, &in), SFU_OK);
     assert_int_equal(in.regs.pc, 0x1004);
-    frame.regs.sp = UINT64_MAX - 8; /* the trap frame would wrap */
+    frame.regs.sp = UINT64_MAX - 15; /* the trap frame would wrap */
     assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.sp = UINT64_MAX - 16; /* it would begin at the last byte, where no stack is */
+    assert_int_equal(cross(&frame, &in), SFU_E_STACK);
     kernel.trap_at = 0;
     assert_int_equal(cross(&frame, &in), SFU_E_STACK);
     frame.regs.sp = at(low + 64) - 8; /* only a part of it is on the stack */
@@ -664,6 +728,8 @@ static void test_cross(void **state)
     frame = entry_frame(low + 8);
     frame.regs.pc = 0x5000; /* the call in front of it lies outside */
     assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc = 0x5001; /* it is the first instruction */
+    assert_int_equal(cross(&frame, &in), SFU_OK);
     frame.regs.pc = 0x6000; /* the call is the last instruction */
     assert_int_equal(cross(&frame, &in), SFU_OK);
     frame.regs.pc = 0x6001;
@@ -1179,6 +1245,7 @@ static void test_other_cpus(void **state)
     assert_non_null(
         strstr(output, "\nCPU 0 has not stopped, nor has any up to CPU 255\nCPU 256:\n#0  0x0000000000000000\n"));
     assert_null(strstr(output, "CPU 257"));
+    assert_int_equal(kernel.owner, 258);
     kernel.owner = 0;
     kernel.num_cpus = 3;
     cpu = 2;
@@ -1225,6 +1292,12 @@ static void test_no_stack(void **state)
     top.sp = at(low + 64) - 4; /* a word that no stack has the end of */
     assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_STACK);
     assert_null(strstr(output, "no stack is known"));
+    length = 0;
+    top.sp = 0x1230;
+    top.pc = 0x3000; /* no table: the stack was not asked for */
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_NOT_CODE);
+    assert_null(strstr(output, "no stack is known"));
+    top.pc = at(table) + 0x1044;
     kernel.panic.busy = 1; /* a fault while printing is none of a stack that is not known */
     top.sp = 0x1230;
     assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_STACK);
@@ -1440,6 +1513,16 @@ static void put_and_move(void *ctx, char c)
         tasks[1].sp = moved_sp;
 }
 
+static bool move_at_return(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra)
+{
+    (void)ctx;
+    (void)frame;
+    (void)slot;
+    (void)ra;
+    tasks[1].sp = 0x1234;
+    return false;
+}
+
 static void test_moved(void **state)
 {
     static const char said[] = "\nthis thread has run meanwhile: these frames are not proven\ntrace ends (-17): ";
@@ -1468,6 +1551,32 @@ static void test_moved(void **state)
     kernel.panic.put = put;
     tasks[1].state = SFU_KERNEL_WAITS;
     assert_true(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0) > 0);
+    low[9] = at(table) + 0x1044;
+    low[10] = 0x2000;
+    target()->original_ra = move_at_return;
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0), 0);
+}
+
+static void fill_stack(void)
+{
+    volatile uint8_t bytes[0x4000];
+    size_t i;
+
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = 0xff;
+}
+
+/* What functions have left on the stack before is no part of a trace. */
+static void test_backtrace_after_others(void **state)
+{
+    struct sfu_registers top = {.pc = 0x3000, .sp = at(low + 8), .fp = at(low + 10)};
+    void *pcs[4];
+
+    (void)state;
+    low[10] = at(low + 12);
+    low[11] = 0x4000; /* who asks for a guess gets it */
+    fill_stack();
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, NULL, pcs, 4, 0), 1);
 }
 
 /* ---- threads whose state is ahead of the context switch ---- */
@@ -1516,6 +1625,12 @@ static void test_in_use(void **state)
     }
 }
 
+static void count(void *ctx, char c)
+{
+    (void)ctx;
+    length += c != '\0';
+}
+
 /* The handler's own stack is the one that it has interrupted, below what it has there itself. */
 static void test_begun_anew(void **state)
 {
@@ -1539,6 +1654,56 @@ static void test_begun_anew(void **state)
         assert_true((strstr(output, "these frames are not proven\n") != NULL) == (below && known));
         assert_false(below && known && kernel.panic.walk.frame.reliable);
     }
+    for (i = 0; i < 2; i++) { /* two stacks that share only one end are two */
+        reset(NULL);
+        kernel.stacks = stacks;
+        stacks[0] = stacks[1] = stack;
+        top.sp = here.sp - 0x8000;
+        if (i == 0)
+            stacks[0].high = (const void *)(uintptr_t)(here.sp - 0x4000);
+        else
+            stacks[1].low = (const void *)(uintptr_t)(here.sp - 0x4000);
+        (void)sfu_kernel_panic(&kernel, &top);
+        assert_true((strstr(output, "these frames are not proven\n") != NULL) == (i == 1));
+    }
+}
+
+/* A thread is said to wait, and is the one that asks. */
+static void test_runs_here(void **state)
+{
+    const struct sfu_registers here = sfu_registers_here();
+
+    (void)state;
+    describe();
+    kernel.threads.num = 2;
+    tasks[1].stack = (uint64_t *)(uintptr_t)(here.sp - 0x10000);
+    kernel.threads.stack_size = 0x20000;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 0);
+    assert_string_equal(output, "trace of 2 wai: a CPU runs on its stack\n");
+}
+
+/* More threads, and CPUs that stand on their stacks, than a byte can count. */
+static void test_many_threads(void **state)
+{
+    static const struct sfu_registers top = {.pc = 0x3000};
+    static struct task many[300];
+    unsigned i;
+
+    (void)state;
+    describe();
+    for (i = 0; i < 300; i++)
+        many[i] = tasks[1];
+    kernel.threads.array = many;
+    kernel.threads.num = 300;
+    kernel.panic.put = count;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 300);
+    memset(cpus, 0, sizeof cpus);
+    cpus[257] = (struct sfu_kernel_cpu){.top = top, .stopped = 1};
+    cpus[257].top.sp = at(low + 8);
+    kernel.cpus = cpus;
+    kernel.num_cpus = 258;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 0);
+    kernel.cpus = NULL;
 }
 
 /* A CPU that has not stopped: nothing of a thread is proven. */
@@ -1894,6 +2059,12 @@ int main(void)
         CHECK_SETUP(test_stop_in_panic, reset),
         CHECK_SETUP(test_stop_by_call, reset),
         CHECK_SETUP(test_stop_in_panic_at, reset),
+        CHECK_SETUP(test_many_stacks, reset),
+        CHECK_SETUP(test_long_name, reset),
+        CHECK_SETUP(test_two_layouts, reset),
+        CHECK_SETUP(test_runs_here, reset),
+        CHECK_SETUP(test_many_threads, reset),
+        CHECK_SETUP(test_backtrace_after_others, reset),
     };
 
     return check_run("kernel", tests);
