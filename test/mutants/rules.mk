@@ -25,9 +25,16 @@ asm-mutants:
 
 ## [campaigns] kernel-mutants, cortexm-mutants, print-mutants: N changes of that port by rule
 .PHONY: kernel-mutants cortexm-mutants print-mutants
-kernel-mutants cortexm-mutants print-mutants: %-mutants:
+kernel-mutants print-mutants: %-mutants:
 	@test/tools/toolchain/install.sh core python
 	@test/run.sh $@ $(MUTANTS)/$* $(or $(N),200)
+
+cortexm-mutants: export FLAGS = $(CORTEXM_FLAGS)
+cortexm-mutants: export M4 = $(CORTEXM_CPU_mps2-an386)
+cortexm-mutants: export M55 = $(CORTEXM_CPU_mps3-an547)
+cortexm-mutants: $(CORTEXM)/mps2-an386/test.elf $(CORTEXM)/mps3-an547/test.elf
+	@test/tools/toolchain/install.sh core python bare
+	@test/run.sh $@ $(MUTANTS)/cortexm $(or $(N),100)
 
 ## [campaigns] host-mutants: N changes by rule of what makes tables in port/host; T=verdict.c: of that file
 .PHONY: host-mutants
