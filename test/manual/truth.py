@@ -283,6 +283,22 @@ def test_all_pages_are_found(_tc, _directory):
     must("(docs/index.md)" in read("README.md"), "README.md does not link docs/index.md")
 
 
+# What lists the files of a room of port/host.
+ROOMS = {"code": ["code.h"], "log": ["log.h"], "trace": ["trace.h"], "link": ["sfu_link.c"],
+         "machine": ["space.h", "memory.h"]}
+
+
+def test_rooms_are_listed(_tc, _directory):
+    """docs/architecture.md leads to the list of the files of a room, and that has each of them."""
+    page = read("docs/architecture.md")
+    for room, lists in ROOMS.items():
+        files = [name for name in os.listdir(f"port/host/{room}") if name.endswith(".c") and name not in lists]
+        text = "".join(read(f"port/host/{room}/{name}") for name in lists)
+        missing = [name for name in files if not re.search(rf"\b{re.escape(name)}", text)]
+        must(not missing, f"{', '.join(lists)} in port/host/{room}/ does not list {', '.join(sorted(missing))}")
+        must(all(re.search(rf"`(?:{room}/)?{name}`", page) for name in lists), f"architecture.md does not name {lists}")
+
+
 def test_faults_are_told(_tc, _directory):
     """docs/toolchain-faults.md says what each fault of FAULTS.md means for a user."""
     page = read("docs/toolchain-faults.md")

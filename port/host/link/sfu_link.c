@@ -3,6 +3,12 @@
 /*
  * sfu-link: runs a link command, and gives the image its unwind tables, and names for its traces.
  *     command -> a link to see what the image needs -> a link with exactly that room -> filled in
+ * The files of this room:
+ *     command.c    what the command links, by what, for which CPU
+ *     object.c     the object with the room, which the link gets
+ *     names.c, fill.c    the functions' names; facts, names and tables in the image
+ *     moved.c      whether the second link has only moved the first one's image: then its tables are right
+ *     run.c        programs that are run, and files that are read
  */
 #include "command.h"
 #include "common/report.h"

@@ -3,6 +3,22 @@
 /*
  * What sfu's printers (port/print, port/depot) have left: lines of a console's log, in front of which anything may
  * stand, times for instance, and crash records. Nothing in them is believed.
+ *
+ * The files of this room, in the order in which trace_filter.c gives them a line:
+ *
+ *     text.c               words and numbers; what colours and a terminal's controls leave of a line
+ *     mi.c, json.c         registers and memory in one line of GDB's machine interface or of JSON, as many lines
+ *     front.c              what a logger has put in front of the line
+ *     lines.c              lines that a logger or a terminal has joined or cut, and rows of a table
+ *     log.c                what sfu has printed: frames, raw dumps, how a trace ends, crash records
+ *     depots.c             the depots that sfu has printed
+ *     foreign.c            Zephyr's core dump
+ *     dumps.c              registers, words of stacks and lists of calls of other systems, by
+ *     formats.c, .txt        how each system prints them
+ *     levels.c               aarch64: which SP is in use
+ *     scan.c                 numbers and signs of a line, for the three files below
+ *     halves.c, braces.c     rows of numbers of four digits; arrays as gdb prints them
+ *     lists.c                the addresses of a list of calls
  */
 #ifndef SFU_HOST_LOG_H
 #define SFU_HOST_LOG_H

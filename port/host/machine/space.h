@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * The memory and the registers of what is unwound, dead or alive (space.c), and what their words mean on each CPU:
- * registers by name (registers.c), frames of signals (signals.c, passed.c) and of a Cortex-M's exceptions
- * (cortexm_frames.c), instructions that trap (traps.c), words that are return addresses (slide.c).
+ * registers by name (registers.c), and by the number that a stub gives them (features.c), frames of signals
+ * (signals.c, passed.c) and of a Cortex-M's exceptions (cortexm_frames.c), instructions that trap (traps.c), words that
+ * are return addresses (slide.c).
  */
 #ifndef SFU_HOST_MACHINE_SPACE_H
 #define SFU_HOST_MACHINE_SPACE_H

@@ -2,7 +2,20 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * What sfu-trace can trace, and by which options. A file of each kind of target reads it into a struct trace_space;
- * trace_walk.c walks that, and prints by trace_out.h.
+ * trace_walk.c walks that, and prints by trace_out.h. The files of this room:
+ *
+ *     sfu_trace.c        options
+ *     trace_filter.c     a log: names for addresses, and traces of what others have dumped; log/log.h has what reads it
+ *     trace_core.c       --core of a process or, by trace_machine.c, of a machine
+ *     trace_raw.c        --memory, --record
+ *     trace_gdb.c        --gdb: a machine or a process behind a stub, which is asked again where it does not answer
+ *     trace_process.c    where the images of a process lie
+ *     trace_threads.c    --threads: those of a kernel that do not run
+ *     trace_walk.c       the walk of one of them, and its frames
+ *     trace_tail.c, trace_sizes.c    functions that have left by a tail call; bytes of stack of each frame
+ *     trace_out.c        how lines are printed
+ *     trace_write.c      --write-core
+ *     trace_fold.c, trace_flame.c    profiles: --folded and --minus; --flame
  */
 #ifndef SFU_HOST_TRACE_H
 #define SFU_HOST_TRACE_H
