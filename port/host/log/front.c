@@ -174,6 +174,64 @@ static bool take_time(struct text *t)
     return true;
 }
 
+/* "3,1000,51234567,-;" of Linux's /dev/kmsg and netconsole: level, number, time, flags. */
+static bool take_kmsg(struct text *t)
+{
+    struct text at = *t;
+
+    if (!take_digits(&at, 1, 4) || !take_char(&at, ",") || !take_digits(&at, 1, 16) || !take_char(&at, ",") ||
+        !take_digits(&at, 1, 16) || !take_char(&at, ",") || !take_char(&at, "-c+") || !take_char(&at, ";"))
+        return false;
+    *t = at;
+    return true;
+}
+
+/* "E1130 19:22:00.123456  1234 file.cc:12] " of glog, whose date may have a year before it. */
+static bool take_glog(struct text *t)
+{
+    struct text at = *t;
+
+    if (!take_char(&at, "IWEF") || !take_digits(&at, 4, 8) || !take_char(&at, " ") || !take_clock(&at))
+        return false;
+    while (at.p < at.end && *at.p != ']' && *at.p != '[' && *at.p != '=')
+        at.p++;
+    if (!text_take(&at, "] "))
+        return false;
+    *t = at;
+    return true;
+}
+
+/* "[ERROR] [1764530000.123456789] [node]: " of ROS. */
+static bool take_ros(struct text *t)
+{
+    struct text at = *t;
+
+    if (!take_char(&at, "["))
+        return false;
+    while (at.p < at.end && isupper((unsigned char)*at.p))
+        at.p++;
+    if (!text_take(&at, "] [") || !take_digits(&at, 8, 10) || !take_char(&at, ".") || !take_digits(&at, 1, 9) ||
+        !text_take(&at, "] ["))
+        return false;
+    while (at.p < at.end && (text_is_of_a_word(*at.p) || *at.p == '.' || *at.p == '/' || *at.p == '-'))
+        at.p++;
+    if (!text_take(&at, "]: "))
+        return false;
+    *t = at;
+    return true;
+}
+
+/* "+", if the line before began with it, too, and this one or one of those with something else than a number behind it:
+ * "+0x10" may be a distance. */
+static void take_plus(struct front *front, struct text *t)
+{
+    const bool plus = t->p < t->end && *t->p == '+';
+    const bool word = plus && (t->end - t->p == 1 || !isxdigit((unsigned char)t->p[1]));
+
+    t->p += plus && (front->plus || word);
+    front->plus = plus && (front->plus || word);
+}
+
 /* ---- Numbers that count ---------------------------------------------------------------------------------------- */
 
 /* Whether "0x" or eight hexadecimal digits stand there. */
@@ -268,7 +326,8 @@ size_t front_size(struct front *front, const char *text, size_t size, const stru
 {
     struct text t = {text, text + size};
 
-    while (take_time(&t) || take_stamp(&t))
+    take_plus(front, &t);
+    while (take_time(&t) || take_stamp(&t) || take_kmsg(&t) || take_glog(&t) || take_ros(&t))
         continue;
     if (t.p < t.end)
         take_counting(front, &t, names);

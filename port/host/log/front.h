@@ -10,6 +10,7 @@
 struct front {
     uint64_t number;
     size_t digits;  /* how many it has; 0: the line began with none */
+    bool plus;      /* the last line began with "+", as those of a patch do */
     bool registers; /* registers stood behind such a number in one of the lines so far, which count upward */
 };
 

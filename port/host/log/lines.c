@@ -196,7 +196,8 @@ static bool has_number(const char *p, const char *end)
 /* Whether the string that opens at P is what a logger calls the message: "msg": "..." of JSON, msg="..." of others. */
 static bool is_message(const char *text, const char *p)
 {
-    static const char *const keys[] = {"msg", "message", "log", "text"};
+    static const char *const keys[] = {"msg",  "message",     "log",          "text",        "short_message",
+                                       "_raw", "textPayload", "full_message", "stringValue", "body"};
     const char *from;
     size_t i;
 
@@ -245,14 +246,67 @@ static bool give_message(const char *text, const char *end, const struct lines_n
     return false;
 }
 
+/* Whether the array behind a bracket, from P on, has nothing but strings, of which two at least are lines: they have spaces,
+ * and something else than words in them; and one has a number. */
+static bool is_array_of_lines(const char *text, const char *p, const char *end)
+{
+    const char *close;
+    unsigned lines = 0;
+    bool number = false;
+
+    for (; p < end && *p != ']'; p = close + 1) {
+        while (p < end && (*p == ' ' || *p == ','))
+            p++;
+        close = p < end && opens_string(text, p) ? end_of_string(p, end) : end;
+        if (close == end)
+            return false;
+        lines += memchr(p, ' ', (size_t)(close - p)) != NULL && text_quoted_words(p, (size_t)(end - p), 0) == 0;
+        number = number || has_number(p, close);
+    }
+    return p < end && number && lines > 1;
+}
+
+/* Where such an array begins; or NULL. */
+static const char *array_of_lines(const char *text, const char *end)
+{
+    const char *p = text;
+
+    while (p < end) {
+        if (*p == '[' && end - p > 1 && opens_string(text, p + 1))
+            return is_array_of_lines(text, p + 1, end) ? p + 1 : NULL;
+        p = opens_string(text, p) ? end_of_string(p, end) : p;
+        p += p < end;
+    }
+    return NULL;
+}
+
+/* Gives each string of an array from P on; and what stands before and behind the array, if it has registers. */
+static void give_array(const char *text, const char *p, const char *end, const struct lines_names *names,
+                       void (*take)(void *ctx, const char *line, size_t size), void *ctx)
+{
+    const char *close;
+
+    give_rest(text, p, names, take, ctx);
+    while (p < end && *p != ']') {
+        close = opens_string(text, p) ? end_of_string(p, end) : p;
+        if (close > p)
+            give_string(p + 1, close, take, ctx);
+        p = close + (close < end);
+    }
+    give_rest(p, end, names, take, ctx);
+}
+
 void lines_split(const char *text, size_t size, const struct lines_names *names,
                  void (*take)(void *ctx, const char *line, size_t size), void *ctx)
 {
     const char *const end = text + size;
-    const char *p = text, *rest = text, *close;
+    const char *p = text, *rest = text, *close, *array;
 
     if (count_breaks(text, end) == 0) {
-        if (has_objects(text, end))
+        array = array_of_lines(text, end);
+        if (array != NULL)
+            give_array(text, array, end, names, take, ctx);
+        else if (has_objects(text, end))
             give_objects(text, end, take, ctx);
         else if (!give_message(text, end, names, take, ctx))
             take(ctx, text, size);
@@ -349,6 +403,18 @@ static bool is_whole_width(size_t size)
            size == 132;
 }
 
+/* Whether a program for mail may have wrapped a line of SIZE characters before a word of so many. */
+static bool is_wrapped_by_mail(size_t size, size_t word)
+{
+    static const unsigned short widths[] = {70, 72, 76, 78};
+    size_t i;
+
+    for (i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        if (size <= widths[i] && size + 1 + word > widths[i])
+            return true;
+    return false;
+}
+
 /* Whether NEXT begins as TEXT does: with a time, or with a number as long. */
 static bool begin_alike(const char *text, size_t size, const char *next, size_t next_size)
 {
@@ -392,7 +458,8 @@ bool lines_may_go_on(const char *text, size_t size, const struct lines_names *na
     const bool begun = end.size > 0 && end.size < before.size && end.p[0] == '0' && has_prefix(before) &&
                        (end.size == 1 || end.p[1] == 'x') && end.p > text && end.p[-1] == ' ';
 
-    return (size >= LEAST && before.size > 0 && (begun || is_whole_width(size))) ||
+    return (size >= LEAST && before.size > 0 &&
+            (begun || is_whole_width(size) || is_wrapped_by_mail(size, before.size))) ||
            ends_with_name(text, size, names);
 }
 
@@ -412,7 +479,7 @@ bool lines_go_on(const char *text, size_t size, const char *next, size_t next_si
     *space = true;
     if (ends_with_name(text, size, names))
         return begins_with_number(next, next_size, names);
-    return is_whole_width(size) && is_number(begin) && begin.size >= 8 && begin.size == before.size &&
+    return (is_whole_width(size) || is_wrapped_by_mail(size, begin.size)) && is_number(begin) && begin.size >= 8 && begin.size == before.size &&
            (begin.size == next_size || next[begin.size] == ' ') && !begin_alike(text, size, next, next_size);
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static int digit(char c)
 {
@@ -224,6 +225,25 @@ static void clear_array_quotes(char *line, size_t size)
     }
 }
 
+/* The character of ASCII that "&#61;" or "&#x3D;" stands for at P. 0: none does. */
+static char numbered_entity(const char *p, const char *end, size_t *width)
+{
+    struct text t = {p, end};
+    const char *from;
+    uint64_t code = 0;
+    bool hex;
+
+    if (!text_take(&t, "&#"))
+        return '\0';
+    hex = text_take(&t, "x") || text_take(&t, "X");
+    for (from = t.p; t.p < end && t.p - from < 4 && (hex ? is_hex_digit(*t.p) : *t.p >= '0' && *t.p <= '9'); t.p++)
+        code = code * (hex ? 16 : 10) + (unsigned)digit(*t.p >= 'A' && *t.p <= 'F' ? (char)(*t.p + 'a' - 'A') : *t.p);
+    if (t.p == from || !text_take(&t, ";") || code < ' ' || code >= 0x7f)
+        return '\0';
+    *width = (size_t)(t.p - p);
+    return (char)code;
+}
+
 /* The character that "&lt;" and the like stand for, as pages write it, at P, or that a sign of Unicode looks like: a
  * vertical line of a frame, a space that does not break, the mark at the beginning of a file, a wide colon. *WIDTH: of
  * how many bytes. 0: none does. */
@@ -235,7 +255,8 @@ static char entity_at(const char *p, const char *end, size_t *width)
     } known[] = {{"&lt;", '<'},         {"&gt;", '>'},         {"&amp;", '&'},        {"&quot;", '"'},
                  {"&#39;", '\''},       {"&nbsp;", ' '},       {"\342\224\202", '|'}, {"\342\224\203", '|'},
                  {"\342\224\206", '|'}, {"\342\224\212", '|'}, {"\342\225\221", '|'}, {"\302\240", ' '},
-                 {"\357\273\277", ' '}, {"\357\274\232", ':'}};
+                 {"\357\273\277", ' '}, {"\357\274\232", ':'}, {"\357\274\235", '='}, {"\357\274\214", ','},
+                 {"\343\200\200", ' '}, {"\342\200\257", ' '}, {"\342\200\213", ' '}};
     struct text t = {p, end};
     size_t i;
 
@@ -244,7 +265,7 @@ static char entity_at(const char *p, const char *end, size_t *width)
             *width = strlen(known[i].text);
             return known[i].character;
         }
-    return '\0';
+    return numbered_entity(p, end, width);
 }
 
 /* Puts characters for the entities of HTML and for such signs. Returns the size. */
@@ -270,6 +291,211 @@ static size_t without_carriage_return(const char *line, size_t size)
     return size >= 4 && memcmp(line + size - 4, "#015", 4) == 0 ? size - 4 : size;
 }
 
+/* ---- What a terminal and a mail do to lines --------------------------------------------------------------------- */
+
+/* Where a sequence that moves a terminal's cursor puts what follows. */
+enum move { MOVES_NOT, MOVES_RIGHT, MOVES_AWAY };
+
+struct cursor {
+    unsigned row; /* of the line that is being written; 0: not known */
+};
+
+/* What the sequence of so many parameters that ends with FINAL does (ECMA-48, 8.3). */
+static enum move move_of(struct cursor *c, char final, const uint64_t *number, unsigned numbers)
+{
+    const unsigned row = numbers > 0 && number[0] > 0 ? (unsigned)number[0] : 1;
+
+    switch (final) {
+    case 'H':
+    case 'f':
+    case 'd':
+        if (c->row == row)
+            return MOVES_RIGHT;
+        c->row = row;
+        return MOVES_AWAY;
+    case 'A':
+    case 'B':
+    case 'E':
+    case 'F':
+        c->row = 0;
+        return MOVES_AWAY;
+    case 'C':
+    case 'a':
+        return MOVES_RIGHT;
+    case 'G':
+    case '`':
+        return row > 1 ? MOVES_RIGHT : MOVES_AWAY;
+    default:
+        return MOVES_NOT;
+    }
+}
+
+/* A sequence at P that moves the cursor, also one that has lost its ESC, if it is "[5;1H". *SIZE: of it. */
+static enum move take_move(struct cursor *c, const char *p, const char *end, size_t *size)
+{
+    struct text t = {p, end};
+    const bool escape = text_take(&t, "\033");
+    uint64_t number[2] = {0, 0};
+    unsigned numbers = 0;
+    enum move move;
+
+    if (escape && (text_take(&t, "E") || text_take(&t, "D") || text_take(&t, "M"))) {
+        *size = (size_t)(t.p - p);
+        c->row = 0;
+        return MOVES_AWAY;
+    }
+    if (!text_take(&t, "["))
+        return MOVES_NOT;
+    for (; numbers < 2 && t.p < end && *t.p >= '0' && *t.p <= '9'; numbers++) {
+        (void)text_number(&t, 10, 1, 4, &number[numbers]);
+        if (!text_take(&t, ";"))
+            break;
+    }
+    numbers += numbers < 2 && t.p > p && t.p[-1] != ';' && t.p[-1] != '[';
+    if (t.p == end || (!escape && (numbers < 2 || (*t.p != 'H' && *t.p != 'f'))))
+        return MOVES_NOT;
+    move = move_of(c, *t.p, number, numbers);
+    *size = (size_t)(t.p - p) + 1;
+    return move;
+}
+
+/* The size of what a page ends a line with, at P: "<br>", "</p>" and the like; or 0. */
+static size_t page_break_size(const char *p, const char *end)
+{
+    static const char *const tags[] = {"<br>", "<br/>", "<br />", "</p>", "</div>", "</li>", "</tr>"};
+    struct text t = {p, end};
+    size_t i;
+
+    for (i = 0; *p == '<' && i < sizeof tags / sizeof tags[0]; i++)
+        if (text_take(&t, tags[i]))
+            return strlen(tags[i]);
+    return 0;
+}
+
+size_t text_lay_out(char *text, size_t size)
+{
+    const char *const end = text + size;
+    struct cursor cursor = {0};
+    size_t from = 0, to = 0, width;
+    enum move move;
+
+    while (from < size) {
+        width = page_break_size(text + from, end);
+        move = width > 0 ? MOVES_AWAY : take_move(&cursor, text + from, end, &width);
+        if (move == MOVES_AWAY && to > 0 && text[to - 1] != '\r')
+            text[to++] = '\r';
+        else if (move == MOVES_RIGHT)
+            text[to++] = ' ';
+        else if (move == MOVES_NOT && text[from] == '\b')
+            to -= to > 0 && text[to - 1] != '\r';
+        else if (move == MOVES_NOT)
+            text[to++] = text[from];
+        from += move == MOVES_NOT ? 1 : width;
+    }
+    return to;
+}
+
+/* Whether "=3D" at P, an equals sign, is followed by a number: one with "0x", or of 8 or 16 digits, with which a number
+ * 3D... would be too long for an address. */
+static bool is_quoted_sign(const char *p, const char *end)
+{
+    struct text t = {p, end};
+    size_t digits = 0;
+
+    if (!text_take(&t, "=3D"))
+        return false;
+    while (text_take(&t, " "))
+        continue;
+    if (text_take(&t, "0x"))
+        return true;
+    while (t.p + digits < end && is_hex_digit(t.p[digits]))
+        digits++;
+    return digits == 8 || digits == 16;
+}
+
+/* Whether the line, of so many characters as a mail has at most, ends with a number and "=". */
+static bool is_cut_by_mail(const char *text, size_t size)
+{
+    enum { LEAST = 70, MOST = 76, DIGITS = 4 };
+    size_t digits = 0;
+
+    if (size < LEAST || size > MOST || text[size - 1] != '=')
+        return false;
+    for (size--; text[size - 1] == ' ' && size > 1;)
+        size--;
+    while (digits < size && (is_hex_digit(text[size - 1 - digits]) || text[size - 1 - digits] == 'x'))
+        digits++;
+    return digits >= DIGITS;
+}
+
+bool text_is_mail(const char *text, size_t size, bool before)
+{
+    static const char kind[] = "quoted-printable";
+    const char *p, *const end = text + size;
+
+    for (p = text; p < end; p++)
+        if (is_quoted_sign(p, end) || ((*p == 'q' || *p == 'Q') && strncasecmp(p, kind, sizeof kind - 1) == 0))
+            return true;
+    return is_cut_by_mail(text, size) || (before && strncasecmp(text, "content-transfer-encoding:", 26) != 0);
+}
+
+size_t text_of_mail(char *text, size_t size)
+{
+    size_t from, to = 0;
+
+    for (from = 0; from < size; from++) {
+        const int high = size - from > 2 ? digit(text[from + 1]) : -1;
+        const char c = high >= 2 && high <= 7 ? text[from + 2] : '\0';
+
+        if (text[from] == '=' && is_hex_digit(c) && !(c >= 'a' && c <= 'f')) {
+            text[to++] = (char)(high << 4 | digit(c >= 'A' ? (char)(c + 'a' - 'A') : c));
+            from += 2;
+        } else {
+            text[to++] = text[from];
+        }
+    }
+    return to;
+}
+
+/* Takes off the marks that a mail puts in front of a line that it quotes: "> > ". */
+static size_t without_quote_marks(char *line, size_t size)
+{
+    size_t from = 0;
+
+    if (size < 2 || line[0] != '>' || (line[1] != ' ' && line[1] != '>'))
+        return size;
+    while (from < size && line[from] == '>')
+        from += from + 1 < size && line[from + 1] == ' ' ? 2 : 1;
+    memmove(line, line + from, size - from);
+    return size - from;
+}
+
+/* Whether C can stand in the path of a file. */
+static bool is_of_a_path(char c)
+{
+    return text_is_of_a_word(c) || c == '.' || c == '/' || c == '-' || c == ':' || c == ' ';
+}
+
+/* The size of a line without "(crate src/main.rs:12)" at its end, which is where the program has printed it. */
+static size_t without_place(const char *line, size_t size)
+{
+    size_t from = size, digits = 0;
+
+    if (size < 2 || line[size - 1] != ')')
+        return size;
+    for (from--; from > 0 && line[from - 1] >= '0' && line[from - 1] <= '9'; from--)
+        digits++;
+    if (digits == 0 || from < 4 || line[from - 1] != ':' || memcmp(line + from - 4, ".rs", 3) != 0)
+        return size;
+    while (from > 0 && is_of_a_path(line[from - 1]))
+        from--;
+    if (from == 0 || line[from - 1] != '(')
+        return size;
+    for (from--; from > 0 && line[from - 1] == ' ';)
+        from--;
+    return from;
+}
+
 size_t text_clean(char *line, size_t size)
 {
     size_t from, to = 0, noise;
@@ -286,9 +512,9 @@ size_t text_clean(char *line, size_t size)
     }
     clear_backticks(line, to);
     clear_array_quotes(line, to);
-    while (to > 0 && line[to - 1] == ' ')
-        to--;
-    return to;
+    while (to > 0 && (line[to - 1] == ' ' || (to > 1 && memcmp(line + to - 2, "[K", 2) == 0)))
+        to -= line[to - 1] == ' ' ? 1 : 2;
+    return without_quote_marks(line, without_place(line, to));
 }
 
 bool text_is_of_a_word(char c)

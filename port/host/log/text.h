@@ -40,6 +40,18 @@ bool text_name(struct text *t, char *to, size_t room);
  * Spaces at its end go, too. Returns how many characters there are. */
 size_t text_clean(char *line, size_t size);
 
+/* Puts a carriage return for each sequence in the SIZE characters at TEXT that moves a terminal's cursor to another line,
+ * also for "<br>" and the like; a space for one that moves it to the right; and takes away what a backspace does. Returns
+ * how many characters there are. */
+size_t text_lay_out(char *text, size_t size);
+
+/* Whether the line, behind which a 0 stands, is quoted-printable text (RFC 2045, 6.7), or tells that what follows is;
+ * BEFORE: whether the one before it was. */
+bool text_is_mail(const char *text, size_t size, bool before);
+
+/* Puts characters for "=3D" and the like. Returns how many characters there are. */
+size_t text_of_mail(char *text, size_t size);
+
 /* Where the quote stands that ends a string of words with 8 hexadecimal digits or more, and spaces between them, that
  * begins at AT; or 0. */
 size_t text_quoted_words(const char *line, size_t size, size_t at);

@@ -8,12 +8,15 @@ A program for each CPU is stopped by gdb in QEMU; its registers and its stack ar
 system, made up here. Which functions it was in is known from its source."""
 import base64
 import functools
+import html
 import json
 import os
+import quopri
 import random
 import re
 import struct
 import subprocess
+import textwrap
 import time
 
 from host import LONG, WORK, Wrong, finish, must, read, test, write
@@ -531,6 +534,66 @@ def rewritten(stopped):
     must("no trace: two CPUs or threads have printed" in said and names_of_frames(said) == [], said)
     said = traced(thumb, "\n".join(cmbacktrace_overflow(thumb)) + "\n")
     must("lies in no word of the stack" in said and names_of_frames(said) in ([], ["leaf"], ["leaf", "fourth"]), said)
+
+
+def on_screens(lines):
+    """LINES as programs write them that move the cursor of a terminal."""
+    places = ["\33[%d;1H" % (n + 3) for n in range(len(lines))]
+    yield ["".join(map("".join, zip(places, lines)))]
+    yield ["\33[2J" + place + line + "\33[K" for place, line in zip(places, lines)]
+    yield [place[1:] + line + "[K" for place, line in zip(places, lines)]  # ESC is lost
+    yield ["".join(place.replace("H", "f") + line for place, line in zip(places, lines))]
+    yield ["".join("\33[%dd\33[G%s" % (n, line) for n, line in enumerate(lines, 1))]
+    yield ["\33E".join(lines)]
+    yield ["".join(line + "\33[1B\33[80D" for line in lines)]
+    yield [re.sub("  +", lambda gap: "\33[%dC" % len(gap[0]), line) for line in lines]
+    yield ["".join(re.sub(" +", lambda gap: "\33[%d;%dH" % (n, gap.end() + 1), "  " + line)  # pylint: disable=W0640
+                   for n, line in enumerate(lines, 1))]
+    yield ["/\b-\b" + line for line in lines]
+
+
+def in_mails(lines):
+    """LINES as mails have them."""
+    quoted = quopri.encodestring("\n".join(lines).encode()).decode().split("\n")
+    yield ["Content-Transfer-Encoding: quoted-printable", "", *quoted]
+    yield quoted
+    cut = [part for line in lines for part in textwrap.wrap(line, 72) or [""]]
+    yield cut
+    yield ["> " + line for line in cut]
+    yield [">> " + line for line in lines]
+
+
+def in_others(lines):
+    """LINES as pages, loggers and patches have them."""
+    yield ["<p>" + "<br/>".join(html.escape(line).replace(" ", "&nbsp;") for line in lines) + "</p>"]
+    yield ["<div>%s</div>" % html.escape(line).replace("=", "&#x3D;").replace(":", "&#58;") for line in lines]
+    yield [line.replace("=", "\uff1d").replace(":", "\uff1a").replace(",", "\uff0c") for line in lines]
+    yield [json.dumps(lines)]
+    yield [json.dumps({"device": "a1", "lines": lines, "ts": 12})]
+    yield [repr(lines)]
+    yield [json.dumps({"version": "1.1", "host": "gw", "short_message": line, "timestamp": 1764530000.1 + n, "_pid": 12})
+           for n, line in enumerate(lines)]
+    yield [json.dumps({"jsonPayload": {"body": line}, "severity": "ERROR"}) for line in lines]
+    yield ["+" + line for line in lines]
+    yield ["3,%d,%d,-;%s" % (1000 + n, 51234567 + n, line) for n, line in enumerate(lines)]
+    yield ["E1130 19:22:00.%06d 12345 serial.cc:%d] %s" % (n, n, line) for n, line in enumerate(lines)]
+    yield ["[ERROR] [1764530000.%09d] [board/serial]: %s" % (n, line) for n, line in enumerate(lines)]
+    yield ["%d.%06d [ERROR] %s (app src/main.rs:%d)" % (n, n, line, n) for n, line in enumerate(lines)]
+
+
+def laid_out(stopped):
+    """The lines of programs as terminals, mails, pages and loggers have laid them out."""
+    for s, system in ((stopped["riscv32"], esp_idf), (stopped["thumb"], mbed), (stopped["aarch64"], coreboot_arm64),
+                      (stopped["x86_64"], debugger)):
+        lines = [re.sub(r"^\[2019.*?\] ", "", line) for line in system(s)]
+        for form in (*on_screens(lines), *in_mails(lines), *in_others(lines)):
+            for end in ("\n", "\r\n"):
+                said = traced(s, end.join(form) + end)
+                must(names_of_frames(said) == CHAIN, said[-2500:])
+            must(names_of_frames(traced(s, "\n".join(form))) == CHAIN, "without a last end")
+    s = stopped["thumb"]
+    said = traced(s, "r0=3D r1=3D sp=%x lr=%x pc=%x\n" % (s.sp, s.values["lr"], s.pc))
+    must(re.findall(r"(?m)^        (\w+) at ", said) == ["leaf", "fourth"], said)
 
 
 # ---- logs in pasted.txt ----
@@ -1107,6 +1170,7 @@ def main():
         test("%s %s" % (cpu, name), pasted_log, stopped, cpu, expected, lines)
     test("a CPU that is not unwound", xtensa, stopped["riscv32"])
     test("what loggers and terminals do to lines", rewritten, stopped)
+    test("what screens, mails and pages do to lines", laid_out, stopped)
     test("lists of calls", lists, stopped["aarch64"])
     for cpu in CPUS:
         test("%s by code" % cpu, by_code, cpu)

@@ -89,6 +89,8 @@ struct filter {
     char *text;       /* the line so far, as it was written; */
     size_t text_size; /* MAX_TEXT if it is longer */
     bool partial;     /* bytes of it have been passed on */
+    bool quoted;      /* it is quoted-printable text of a mail */
+    size_t joined;    /* the size of what this line goes on with */
 };
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -1320,6 +1322,7 @@ static void take_text(struct filter *f, bool cr)
     }
     while (end > 0 && f->text[end - 1] == '\r')
         end--;
+    end = text_lay_out(f->text, f->quoted ? text_of_mail(f->text, end) : end);
     do {
         const char *const next = memchr(f->text + from, '\r', end - from);
 
@@ -1333,6 +1336,22 @@ static void take_text(struct filter *f, bool cr)
     } while (from < end);
 }
 
+/* Whether the line in f->text goes on in the next one: it is of a mail, and ends with "=", which is taken away. */
+static bool goes_on_in_mail(struct filter *f, bool cr)
+{
+    const size_t size = f->text_size - cr;
+
+    if (f->text_size == MAX_TEXT || size < f->joined)
+        return false;
+    f->text[size] = '\0';
+    f->quoted = text_is_mail(f->text + f->joined, size - f->joined, f->quoted);
+    f->text[size] = cr ? '\r' : '\0';
+    if (!f->quoted || size == 0 || f->text[size - 1] != '=')
+        return false;
+    f->text_size = f->joined = size - 1;
+    return true;
+}
+
 /* Takes one byte, which has been written. */
 static void filter_byte(struct filter *f, char c)
 {
@@ -1344,9 +1363,11 @@ static void filter_byte(struct filter *f, char c)
         f->partial = true;
         return;
     }
-    take_text(f, cr);
-    f->text_size = 0;
     f->partial = false;
+    if (goes_on_in_mail(f, cr))
+        return;
+    take_text(f, cr);
+    f->text_size = f->joined = 0;
 }
 
 static void filter_bytes(struct filter *f, const char *bytes, size_t size)
@@ -1423,7 +1444,7 @@ static void take_end_of_log(struct filter *f)
     struct log_dump dump;
 
     f->out.midline = &f->partial;
-    if (f->partial)
+    if (f->partial || f->text_size > 0)
         take_text(f, false);
     take_held(f);
     end_dump(f);
