@@ -479,8 +479,9 @@ bool lines_go_on(const char *text, size_t size, const char *next, size_t next_si
     *space = true;
     if (ends_with_name(text, size, names))
         return begins_with_number(next, next_size, names);
-    return (is_whole_width(size) || is_wrapped_by_mail(size, begin.size)) && is_number(begin) && begin.size >= 8 && begin.size == before.size &&
-           (begin.size == next_size || next[begin.size] == ' ') && !begin_alike(text, size, next, next_size);
+    return (is_whole_width(size) || is_wrapped_by_mail(size, begin.size)) && is_number(begin) && begin.size >= 8 &&
+           begin.size == before.size && (begin.size == next_size || next[begin.size] == ' ') &&
+           !begin_alike(text, size, next, next_size);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------------------------- */

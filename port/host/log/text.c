@@ -237,7 +237,8 @@ static char numbered_entity(const char *p, const char *end, size_t *width)
         return '\0';
     hex = text_take(&t, "x") || text_take(&t, "X");
     for (from = t.p; t.p < end && t.p - from < 4 && (hex ? is_hex_digit(*t.p) : *t.p >= '0' && *t.p <= '9'); t.p++)
-        code = code * (hex ? 16 : 10) + (unsigned)digit(*t.p >= 'A' && *t.p <= 'F' ? (char)(*t.p + 'a' - 'A') : *t.p);
+        code =
+            code * (hex ? 16 : 10) + (unsigned)digit(*t.p >= 'A' && *t.p <= 'F' ? (char)(*t.p + 'a' - 'A') : *t.p);
     if (t.p == from || !text_take(&t, ";") || code < ' ' || code >= 0x7f)
         return '\0';
     *width = (size_t)(t.p - p);
