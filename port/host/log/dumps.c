@@ -269,11 +269,21 @@ static bool is_pair_alone(const struct scan *s, size_t at, const struct number *
            (s->d->registers > 0 || n->digits >= LONG);
 }
 
+/* Whether N goes on as a decimal fraction: a measured value. */
+static bool is_fraction(const struct scan *s, const struct number *n)
+{
+    enum { LONG = 8 };
+
+    return !n->prefixed && n->digits < LONG && s->text[n->end] == '.' && s->text[n->end + 1] >= '0' &&
+           s->text[n->end + 1] <= '9';
+}
+
 static bool take_value(const struct scan *s, size_t at, struct number *n)
 {
     bool sign;
 
-    return find_value(s, at, n, &sign) && (sign || n->prefixed || n->digits >= 8 || is_pair_alone(s, at, n));
+    return find_value(s, at, n, &sign) && !is_fraction(s, n) &&
+           (sign || n->prefixed || n->digits >= 8 || is_pair_alone(s, at, n));
 }
 
 /* Whether REG has a value. */
@@ -753,6 +763,18 @@ static bool is_address_space(const struct scan *s, const struct format_name *fou
            scan_is_near_sp(s->d, n->value);
 }
 
+/* Whether the name from AT to END has not been seen: SEEN has a bit for some names each. */
+static bool is_new_name(const struct scan *s, size_t at, size_t end, uint64_t *seen)
+{
+    uint64_t before = *seen;
+    unsigned hash = 0;
+
+    for (; at < end; at++)
+        hash = hash * 31 + (unsigned char)s->text[at];
+    *seen |= UINT64_C(1) << hash % 64;
+    return *seen != before;
+}
+
 /* What stands at AT: a register of this CPU, of another, or another name with a number. Returns where it ends. */
 static size_t take_name(struct scan *s, size_t at, bool take)
 {
@@ -794,9 +816,9 @@ static size_t take_name(struct scan *s, size_t at, bool take)
     else if (found != NULL)
         set_register(s, found->reg, n.value);
     else if (formats_find(f, s->text + at, end - at, UINT32_MAX, s->text) != NULL)
-        s->d->foreign++;
+        s->d->foreign += is_new_name(s, at, end, &s->d->foreign_names);
     else if (n.digits >= 8 && end - at > 1) /* a letter may be the level of a message: "E: 0x80001234" */
-        s->d->unknown++;
+        s->d->unknown += is_new_name(s, at, end, &s->d->unknown_names);
     return n.end;
 }
 
@@ -2815,7 +2837,7 @@ size_t dumps_take(struct dumps *d, const char *text, size_t size, struct named_a
     d->idle = s.took || num > 0 ? 0 : d->idle + (size > 0 && !is_remark(&s));
     d->most_unknown = d->unknown > d->most_unknown ? d->unknown : d->most_unknown;
     if (d->unknown == unknown && !d->begun && d->registers == 0 && d->unknown < LOOK_UNKNOWN)
-        d->unknown = 0;
+        d->unknown_names = d->unknown = 0;
     return num;
 }
 

@@ -65,57 +65,58 @@ struct dumps {
     uint32_t cpu;  /* its bit in formats */
     /* Of the dump that is open: */
     struct log_dump dump;
-    bool begun;              /* a text that begins one has come */
-    bool listed;             /* calls have been listed */
-    unsigned registers;      /* how many are known */
-    unsigned pointers;       /* how many numbers of registers may be addresses */
-    unsigned foreign;        /* names of registers of other CPUs */
-    unsigned unknown;        /* names with a number that may be registers, in lines one behind the other */
-    unsigned most_unknown;   /* the most of them */
-    unsigned others;         /* names of registers of this CPU of which nothing is needed */
-    unsigned idle;           /* lines since something was taken */
-    bool follow, list;       /* words of the stack follow; lines of a list of calls follow */
-    bool frames, framed;     /* lines of frames follow; the first of them has come */
-    unsigned behind_heading; /* lines since those were said to follow */
-    bool stack_said;         /* a text has said that the stack follows, */
-    bool stack_lost;         /* and no SP was known: kept from dump to dump */
-    unsigned bare;           /* lines of words that were not taken, because nothing says where they lie */
-    unsigned singles;        /* the same, of one word each */
-    unsigned rows;           /* lines that look like memory, and were not taken */
-    unsigned strings;        /* lines with a long hexadecimal number */
-    bool unplaced;           /* an object in JSON has words of which it does not say that they are the stack */
-    unsigned near_rows;      /* lines that begin with an address near SP, and were not taken */
-    unsigned columns;        /* words of the first line of words that have no address; 0: none has come */
-    bool top;                /* the first word that has an address is at SP */
-    bool again, caller;      /* it ends where the PC of another frame is; it began there */
-    const char *unread;      /* what is said of a dump that is not read, or NULL */
-    bool taken;              /* the last line belongs to the dump, or is of a format, */
-    bool ignored;            /* and all its registers are another frame's */
-    uint8_t row;             /* 0, or one more than the register that the words of the next line begin with */
-    uint8_t pending;         /* the same, of one whose number stands alone in the next line */
-    uint8_t printed;         /* the same, of one that gdb prints in the next line */
-    uint8_t member;          /* the same, of one whose number follows in lines of its own, in several bases */
-    bool octets;             /* bytes follow, of which none has an address */
-    bool single;             /* the words that follow may stand alone in their lines */
-    bool headed;             /* a line that ended with their address came before the words that follow */
-    uint8_t lone[8];         /* a word that stood alone in its line, behind a text that names the stack; */
-    unsigned lone_words;     /* how many did, */
-    size_t lone_first;       /* the first one's place in dump.words; */
-    size_t lone_end;    /* behind the last one's, where they may be return addresses: they are behind the others */
-    bool lone_like;     /* the last one can be no return address, */
-    bool lone_proven;   /* and one before it */
-    bool placed;        /* lines of them had an address, or their distance: one without has lost it */
-    bool plain_pc;      /* the PC is not that of an exception that is said beside it */
-    uint64_t next;      /* where the words that follow lie, */
-    uint64_t first;     /* and the first of them */
-    uint64_t base;      /* where the image begins */
-    uint64_t slide;     /* how far it was moved */
-    uint64_t row_addr;  /* the last row of words that has an address, */
-    uint64_t row_size;  /* the bytes of a whole one, */
-    unsigned row_words; /* its words; 0: none has come */
-    bool row_short;     /* the last one had fewer */
-    bool counted;       /* words were taken that have no address: those before them say where they lie */
-    bool contradicted;  /* the log has different words for the same place, */
+    bool begun;            /* a text that begins one has come */
+    bool listed;           /* calls have been listed */
+    unsigned registers;    /* how many are known */
+    unsigned pointers;     /* how many numbers of registers may be addresses */
+    unsigned foreign;      /* names of registers of other CPUs */
+    unsigned unknown;      /* names with a number that may be registers, in lines one behind the other */
+    unsigned most_unknown; /* the most of them */
+    uint64_t foreign_names, unknown_names; /* a bit for each that has been counted */
+    unsigned others;                       /* names of registers of this CPU of which nothing is needed */
+    unsigned idle;                         /* lines since something was taken */
+    bool follow, list;                     /* words of the stack follow; lines of a list of calls follow */
+    bool frames, framed;                   /* lines of frames follow; the first of them has come */
+    unsigned behind_heading;               /* lines since those were said to follow */
+    bool stack_said;                       /* a text has said that the stack follows, */
+    bool stack_lost;                       /* and no SP was known: kept from dump to dump */
+    unsigned bare;       /* lines of words that were not taken, because nothing says where they lie */
+    unsigned singles;    /* the same, of one word each */
+    unsigned rows;       /* lines that look like memory, and were not taken */
+    unsigned strings;    /* lines with a long hexadecimal number */
+    bool unplaced;       /* an object in JSON has words of which it does not say that they are the stack */
+    unsigned near_rows;  /* lines that begin with an address near SP, and were not taken */
+    unsigned columns;    /* words of the first line of words that have no address; 0: none has come */
+    bool top;            /* the first word that has an address is at SP */
+    bool again, caller;  /* it ends where the PC of another frame is; it began there */
+    const char *unread;  /* what is said of a dump that is not read, or NULL */
+    bool taken;          /* the last line belongs to the dump, or is of a format, */
+    bool ignored;        /* and all its registers are another frame's */
+    uint8_t row;         /* 0, or one more than the register that the words of the next line begin with */
+    uint8_t pending;     /* the same, of one whose number stands alone in the next line */
+    uint8_t printed;     /* the same, of one that gdb prints in the next line */
+    uint8_t member;      /* the same, of one whose number follows in lines of its own, in several bases */
+    bool octets;         /* bytes follow, of which none has an address */
+    bool single;         /* the words that follow may stand alone in their lines */
+    bool headed;         /* a line that ended with their address came before the words that follow */
+    uint8_t lone[8];     /* a word that stood alone in its line, behind a text that names the stack; */
+    unsigned lone_words; /* how many did, */
+    size_t lone_first;   /* the first one's place in dump.words; */
+    size_t lone_end;     /* behind the last one's, where they may be return addresses: they are behind the others */
+    bool lone_like;      /* the last one can be no return address, */
+    bool lone_proven;    /* and one before it */
+    bool placed;         /* lines of them had an address, or their distance: one without has lost it */
+    bool plain_pc;       /* the PC is not that of an exception that is said beside it */
+    uint64_t next;       /* where the words that follow lie, */
+    uint64_t first;      /* and the first of them */
+    uint64_t base;       /* where the image begins */
+    uint64_t slide;      /* how far it was moved */
+    uint64_t row_addr;   /* the last row of words that has an address, */
+    uint64_t row_size;   /* the bytes of a whole one, */
+    unsigned row_words;  /* its words; 0: none has come */
+    bool row_short;      /* the last one had fewer */
+    bool counted;        /* words were taken that have no address: those before them say where they lie */
+    bool contradicted;   /* the log has different words for the same place, */
     uint64_t contradiction; /* which is this */
     bool no_cause;          /* the cause of an exception is 0: none, or an address that is no multiple of 2 */
     uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */

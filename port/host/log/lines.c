@@ -246,8 +246,8 @@ static bool give_message(const char *text, const char *end, const struct lines_n
     return false;
 }
 
-/* Whether the array behind a bracket, from P on, has nothing but strings, of which two at least are lines: they have spaces,
- * and something else than words in them; and one has a number. */
+/* Whether the array behind a bracket, from P on, has nothing but strings, of which two at least are lines: they have
+ * spaces, and something else than words in them; and one has a number. */
 static bool is_array_of_lines(const char *text, const char *p, const char *end)
 {
     const char *close;
@@ -403,12 +403,16 @@ static bool is_whole_width(size_t size)
            size == 132;
 }
 
-/* Whether a program for mail may have wrapped a line of SIZE characters before a word of so many. */
-static bool is_wrapped_by_mail(size_t size, size_t word)
+/* Whether a program for mail may have wrapped the line, which begins with an address and a colon, before a word of so
+ * many characters. */
+static bool is_wrapped_by_mail(const char *text, size_t size, size_t word)
 {
     static const unsigned short widths[] = {70, 72, 76, 78};
+    const struct piece first = first_word(text, size);
     size_t i;
 
+    if (first.size == size || text[first.size] != ':' || !is_number(first))
+        return false;
     for (i = 0; i < sizeof widths / sizeof widths[0]; i++)
         if (size <= widths[i] && size + 1 + word > widths[i])
             return true;
@@ -459,7 +463,7 @@ bool lines_may_go_on(const char *text, size_t size, const struct lines_names *na
                        (end.size == 1 || end.p[1] == 'x') && end.p > text && end.p[-1] == ' ';
 
     return (size >= LEAST && before.size > 0 &&
-            (begun || is_whole_width(size) || is_wrapped_by_mail(size, before.size))) ||
+            (begun || is_whole_width(size) || is_wrapped_by_mail(text, size, before.size))) ||
            ends_with_name(text, size, names);
 }
 
@@ -479,8 +483,8 @@ bool lines_go_on(const char *text, size_t size, const char *next, size_t next_si
     *space = true;
     if (ends_with_name(text, size, names))
         return begins_with_number(next, next_size, names);
-    return (is_whole_width(size) || is_wrapped_by_mail(size, begin.size)) && is_number(begin) && begin.size >= 8 &&
-           begin.size == before.size && (begin.size == next_size || next[begin.size] == ' ') &&
+    return (is_whole_width(size) || is_wrapped_by_mail(text, size, begin.size)) && is_number(begin) &&
+           begin.size >= 8 && begin.size == before.size && (begin.size == next_size || next[begin.size] == ' ') &&
            !begin_alike(text, size, next, next_size);
 }
 
@@ -590,9 +594,10 @@ static size_t put(char *to, size_t room, size_t at, struct piece w, const char *
 static size_t put_row(const struct lines_table *table, const char *text, size_t size,
                       const struct lines_names *names, char *to, size_t room)
 {
+    enum { LEAST_LONG = 4 /* digits that one of the numbers has, or they are values of something else */ };
     struct piece columns[LINES_CELLS], cells[LINES_CELLS];
     const size_t num = split_cells(table->heading, table->size, table->separator, columns);
-    size_t at = 0, i, name = 0, value = 0;
+    size_t at = 0, i, name = 0, value = 0, longest = 0;
 
     if (split_cells(text, size, table->separator, cells) != num)
         return 0;
@@ -607,9 +612,10 @@ static size_t put_row(const struct lines_table *table, const char *text, size_t 
             continue;
         if (!is_number(cells[i]))
             return 0;
+        longest = cells[i].size > longest ? cells[i].size : longest;
         at = put(to, room, put(to, room, at, columns[i], ": "), cells[i], " ");
     }
-    return at;
+    return longest >= LEAST_LONG ? at : 0;
 }
 
 size_t lines_row(struct lines_table *table, const char *text, size_t size, const struct lines_names *names,

@@ -40,9 +40,9 @@ bool text_name(struct text *t, char *to, size_t room);
  * Spaces at its end go, too. Returns how many characters there are. */
 size_t text_clean(char *line, size_t size);
 
-/* Puts a carriage return for each sequence in the SIZE characters at TEXT that moves a terminal's cursor to another line,
- * also for "<br>" and the like; a space for one that moves it to the right; and takes away what a backspace does. Returns
- * how many characters there are. */
+/* Puts a carriage return for each sequence in the SIZE characters at TEXT that moves a terminal's cursor to another
+ * line, also for "<br>" and the like; a space for one that moves it to the right; and takes away what a backspace
+ * does. Returns how many characters there are. */
 size_t text_lay_out(char *text, size_t size);
 
 /* Whether the line, behind which a 0 stands, is quoted-printable text (RFC 2045, 6.7), or tells that what follows is;

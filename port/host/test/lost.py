@@ -279,6 +279,19 @@ def tail_calls():
             must(not wanted or " main+" in at[at.index("    [tail call: %s]" % wanted) + 1], out)
 
 
+def tail_calls_behind_labels():
+    """A label of assembly in a function does not hide whose frame it is."""
+    program = compiled("labels", TAILS.replace("F last(int x) {",
+                                               'F last(int x) { __asm__ volatile(".globl inner\\ninner: nop" : "+r"(x));'),
+                       "-O2", "-fno-pic", "-no-pie")
+    core = program + ".core"
+    gdb(program, "break leaf", "run", "generate-core-file " + core)
+    run("objcopy", "--strip-debug", program, program + ".bare")
+    for image in (program, program + ".bare"):
+        out = run(TRACE, "--core=" + core, image)[0].decode()
+        must(re.findall(r"(?m)^    \[tail call: (.*)\]$", out) == ["outer, middle"], out)
+
+
 def no_tail_call():
     """Where no jump leads out of the function that was called, nobody has left by a tail call: the return address
     below leaf is one behind a call of last, which returns and does nothing else."""
@@ -621,6 +634,7 @@ def main():
     test("memory that a dump has left out", left_out)
     test("SP outside of all memory", outside_memory, program)
     test("tail calls", tail_calls)
+    test("tail calls behind labels", tail_calls_behind_labels)
     test("no tail call", no_tail_call)
     test("a return address that no call has left", no_call)
     for cpu in POOLS:

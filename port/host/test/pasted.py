@@ -1125,7 +1125,15 @@ ra is 0x12345678
 20001f40: ok
 stack: 0x20001f40 size 0x400
 Loading kernel at 0x100000, 0x100010
-"""
+time,pc,sp,temp
+1,25,91,30
+2,84,17,31
+The value a=3D1 and b =3D 0x12345678 is fine, as is this long line that goes on=
+ and on.
+""" + "".join("""{"ts":17000000%02d,"dev":"0x1234ab%02d","sp":12.5,"pv":3.25,"crc":"89abcd%02d","flags":"0x0010"}
+Pass %d: addr 0x408000%02d ok, wrote 0x12345678 read 0x12345678
+epoch %d lr=0.01 loss=0.%d
+""" % ((n,) * 7) for n in range(10, 22))
 
 
 def quiet(s):

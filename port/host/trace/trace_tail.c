@@ -17,7 +17,8 @@ enum {
     MOST_CALLS = 16, /* of a function */
     MOST_PATH = 16,  /* functions */
     MOST_STEPS = 64,
-    MOST_CODE = 4096 /* bytes of a function whose code is read */
+    MOST_LABELS = 32, /* in a function, before an address */
+    MOST_CODE = 4096  /* bytes of a function whose code is read */
 };
 
 struct path {
@@ -29,12 +30,15 @@ struct path {
     bool stays; /* the first function has no tail call */
 };
 
-/* The function of IMAGE at ADDR whose start and end its symbol says, or NULL. */
+/* The function of IMAGE at ADDR whose start and end its symbol says, or NULL. Labels of assembly may lie in it. */
 static const struct symbol *function_at(const struct trace_image *image, uint64_t addr)
 {
     const struct symbol *symbol = image_is_object(image) ? NULL : image_symbol(&image->image, addr);
+    unsigned labels = 0;
 
-    return symbol != NULL && symbol->function && symbol->size > 0 ? symbol : NULL;
+    for (; symbol != NULL && !(symbol->function && symbol->size > 0); labels++)
+        symbol = labels < MOST_LABELS && symbol > image->image.symbols ? symbol - 1 : NULL;
+    return symbol != NULL && addr - symbol->addr < symbol->size ? symbol : NULL;
 }
 
 enum { COME = 1, DONE };
