@@ -281,9 +281,9 @@ def tail_calls():
 
 def tail_calls_behind_labels():
     """A label of assembly in a function does not hide whose frame it is."""
-    program = compiled("labels", TAILS.replace("F last(int x) {",
-                                               'F last(int x) { __asm__ volatile(".globl inner\\ninner: nop" : "+r"(x));'),
-                       "-O2", "-fno-pic", "-no-pie")
+    labelled = TAILS.replace("F last(int x) {",
+                             'F last(int x) { __asm__ volatile("nop\\n.globl inner\\ninner: nop" : "+r"(x));')
+    program = compiled("labels", labelled, "-O2", "-fno-pic", "-no-pie")
     core = program + ".core"
     gdb(program, "break leaf", "run", "generate-core-file " + core)
     run("objcopy", "--strip-debug", program, program + ".bare")
