@@ -571,7 +571,7 @@ def in_others(lines):
     yield [json.dumps(lines)]
     yield [json.dumps({"device": "a1", "lines": lines, "ts": 12})]
     yield [repr(lines)]
-    yield [json.dumps({"version": "1.1", "host": "gw", "short_message": line, "timestamp": 1764530000.1 + n, "_pid": 12})
+    yield [json.dumps({"version": "1.1", "short_message": line, "timestamp": 1764530000.1 + n, "_pid": 12})
            for n, line in enumerate(lines)]
     yield [json.dumps({"jsonPayload": {"body": line}, "severity": "ERROR"}) for line in lines]
     yield ["+" + line for line in lines]
