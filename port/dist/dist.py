@@ -98,10 +98,27 @@ def header(version):
 """ % version + part("sfu.h", set()) + without("SFU_NO_ARCH", arch()) + parts(".h"))
 
 
+# In front of each .c file. A kernel's own <stdint.h> or <stdbool.h> may have a few lines.
+TYPES = """\
+#if !defined SFU_TYPES && defined __has_include
+#if __has_include("sfu_own_types.h") && __has_include(<stdint.h>) && __has_include(<stdbool.h>)
+#include <stdbool.h>
+#include <stdint.h>
+#if !defined UINT64_MAX || (!defined bool && !defined __cplusplus && __STDC_VERSION__ < 202311L)
+#define SFU_TYPES "sfu_own_types.h" /* those headers lack something */
+#endif
+#elif __has_include("sfu_own_types.h")
+#define SFU_TYPES "sfu_own_types.h"
+#endif
+#endif
+"""
+
+
 def source(version):
     core = replaced(replaced(read("sfu.c"), LICENCE, ""), '#include "sfu.h"\n', '#include "sfu_panic.h"\n')
     title = "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version
-    return LICENCE + title + core + parts(".c")
+    included = '#include "sfu_panic.h"\n'
+    return LICENCE + title + replaced(core, included, TYPES + included) + parts(".c")
 
 
 # What needs sfu_panic: each file, the header that it includes, and what it is made of.
@@ -126,7 +143,8 @@ def on_top(version, name):
     own = {"sfu.h", "sfu_arch.h", "sfu_print.h", "sfu_dump.h"} | {os.path.basename(f)[:-2] + ".h" for f in files}
     if included in ("sfu_profile.h", "sfu_repeat.h"):
         own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"}
-    return LICENCE + text + '#include "%s"\n' % included + "".join(part(file, set(own)) for file in files)
+    types = TYPES if name.endswith(".c") else ""
+    return LICENCE + text + types + '#include "%s"\n' % included + "".join(part(file, set(own)) for file in files)
 
 
 def assembly(version):

@@ -3,8 +3,8 @@
 /*
  * sfu_panic.h, for a file that has integer types of its own: include this header instead. sfu_panic.h then takes the
  * compiler's types, and neither defines nor changes uint64_t, bool, NULL and the like: what the file has of them, by
- * typedef or by macro, in front of this line or behind it, stays. sfu_panic.c is compiled as always; if the compiler's
- * <stdint.h> is not to be had, -DSFU_TYPES='"sfu_own_types.h"' does without. Needs gcc or clang.
+ * typedef or by macro, in front of this line or behind it, stays. sfu_panic.c is compiled as always; if <stdint.h> or
+ * <stdbool.h> is not to be had, or lacks something, it includes this header, too. Needs gcc or clang.
  */
 #ifndef SFU_OWN_TYPES_H
 #define SFU_OWN_TYPES_H

@@ -149,4 +149,6 @@ static inline const struct sfu_section *sfu_panic_share(struct sfu_panic *panic,
 }
 #endif
 
+#include "sfu_entry.h"
+
 #endif

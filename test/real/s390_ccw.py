@@ -83,41 +83,30 @@ SCENARIOS = [
 
 
 class linked:  # pylint: disable=invalid-name
-    """s390-ccw, linked by sfu-link: no unwind flag, no linker script. It had no entry for program interruptions: that
-    is the assembly in the C file. Its new PSW is copied from memory, so that an option names the entry. Start-up code
-    now calls main, to which it jumped: so the trace ends there."""
+    """s390-ccw, linked by sfu-link: no unwind flag, no linker script, no line in assembly. It had no
+    entry for program interruptions: SFU_PANIC_ENTRY is one. Start-up code jumps to main, which an
+    option says: so the trace ends there."""
     TITLE = "s390-ccw, s390x, by sfu-link"
     CPUS, SOURCES, FLAGS, FAULTS = CPUS, SOURCES, [], FAULTS
-    COPIES = {name: name for name in ("sfu_panic.h", "sfu_panic.c")}
+    COPIES = {name: name for name in ("sfu_panic.h", "sfu_panic.c", "sfu_own_types.h")}
     EDITS = [
-        Edit("sfu_trace.c", r"""
-#include "sfu_panic.h"
-
-void sclp_print(const char *text);
-static void put(void *ctx, char c) { (void)ctx; sclp_print((char[]){c, 0}); }
-void trace_print(void) { sfu_panic_here(); }
-void trace_stop(void) { sfu_panic_here(); for (;;) { } }
-void trace_start(void)
-{
-    sfu_panic_start(put);
-    __asm__ volatile("larl %%r1, pgm_psw\n mvc 0x1d0(16), 0(%%r1)" ::: "r1", "memory");
-}
-__asm__("pgm_entry: stmg %r0, %r15, 512\n aghi %r15, -304\n mvc 288(16, %r15), 0x150\n mvc 160(128, %r15), 512\n"
-        "brasl %r14, trace_stop\n .align 8\n pgm_psw: .quad 0x180000000, pgm_entry\n");
-"""),
-        Edit("s390-ccw.h", "void trace_start(void);\nvoid trace_print(void);",
+        Edit("s390-ccw.h", '#include "sfu_own_types.h"',
              before=r"^__attribute__.*\s+static inline void panic\("),
-        Edit("s390-ccw.h", "    trace_print();", before=r"^\s*disabled_wait\(\);"),
-        Edit("main.c", "    trace_start();", after=r"^    sclp_setup\(\);\n"),
-        Edit("start.S", "    brasl %r14, main", instead=r"^\s+j\s+main.*\n"),
-        Edit("Makefile", "OBJECTS += sfu_panic.o sfu_trace.o", after=r"^\s+virtio\.o virtio-scsi\.o"),
+        Edit("s390-ccw.h", "    sfu_panic_here();", before=r"^\s*disabled_wait\(\);"),
+        Edit("main.c", r"""
+static void put(void *ctx, char c) { sclp_print((char[]){c, 0}); }
+SFU_PANIC_ENTRY(pgm_entry, put, disabled_wait);
+""", before=r"^void main\(void\)"),
+        Edit("main.c", r"""
+    sfu_panic_start(put);
+    lowcore->program_new_psw = (PSW){0x180000000, (uint64_t)pgm_entry};
+""", after=r"^    sclp_setup\(\);\n"),
+        Edit("Makefile", "OBJECTS += sfu_panic.o", after=r"^\s+virtio\.o virtio-scsi\.o"),
     ]
-    BUILD = [command.replace("CC=s390x-linux-gnu-gcc", "CC='sfu-link --entry=pgm_entry:trap s390x-linux-gnu-gcc'", 1)
+    BUILD = [command.replace("CC=s390x-linux-gnu-gcc", "CC='sfu-link --entry=main:start s390x-linux-gnu-gcc'", 1)
              for command in BUILD]
-    OBJECTS, IMAGE, TABLES, BOOT = ["sfu_panic.o", "sfu_trace.o"], IMAGE, None, BOOT
+    OBJECTS, IMAGE, TABLES, BOOT = ["sfu_panic.o"], IMAGE, None, BOOT
     SCENARIOS = [
-        {**SCENARIOS[0], "traces": [HERE + " sfu_panic_here trace_print panic main done"]},
-        {**SCENARIOS[1], "traces": [
-            HERE + " sfu_panic_here trace_stop pgm_entry !virtio_setup_ccw virtio_blk_setup_device virtio_setup "
-            "ipl_boot_device probe_boot_device main done"]},
+        {**SCENARIOS[0], "traces": [HERE + " sfu_panic_here panic main"]},
+        {**SCENARIOS[1], "traces": [SCENARIOS[1]["traces"][0].replace(" done", "")]},
     ]

@@ -9,22 +9,24 @@ from u_boot_x86_64 import FAULTS as PANIC, SOURCES, linked
 
 TITLE = "U-Boot, i386, by sfu-link"
 CPUS = 1
-COPIES, FLAGS = linked.COPIES, []
-EDITS = linked.EDITS[:2] + [
-    Edit("lib/Makefile", "obj-y += sfu_panic.o\nccflags-y += '-DSFU_TYPES=\"linux/types.h\"'",
-         before=r"^obj-y \+= panic\.o"),
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_own_types.h": "include/sfu_own_types.h",
+          "sfu_panic.c": "lib/sfu_panic.c"}
+FLAGS = []
+EDITS = [
     Edit("arch/x86/cpu/i386/interrupt.c", r"""
-#include "sfu_panic.h"
+#include "sfu_own_types.h"
 
 static void put(void *ctx, char c) { putc(c); }
-""", before=r"^static void dump_regs\("),
-    # The CPU has pushed an error code, or none.
+""", before=r"^DECLARE_GLOBAL_DATA_PTR;"),
     Edit("arch/x86/cpu/i386/interrupt.c", r"""
-	sp = (ulong)(&regs->context.ctx1.eflags + 1) + (eip == regs->context.ctx2.eip) * 4;
 	sfu_panic_start(put);
-	sfu_panic_memory((void *)(sp - 4096), (void *)(sp + 65536));
-	sfu_panic_trap(eip, sp, regs->ebp, 0);
-""", before=r'^\tprintf\("Stack:\\n"\);'),
+	sfu_panic_memory((char *)gd->start_addr_sp - CONFIG_STACK_SIZE, (char *)gd->start_addr_sp);
+""", after=r"^int interrupt_init\(void\)$\s*\{\n.*\n.*\n"),
+    Edit("arch/x86/cpu/i386/interrupt.c", "\tsfu_panic_trap(eip, regs->esp, regs->ebp, 0);",
+         before=r'^\tprintf\("Stack:\\n"\);'),
+    Edit("lib/panic.c", '#include "sfu_own_types.h"', before=r"^static void panic_finish\(void\) __attribute__"),
+    Edit("lib/panic.c", "\tsfu_panic_here();", after=r"^static void panic_finish\(void\)$\s*\{"),
+    Edit("lib/Makefile", "obj-y += sfu_panic.o", before=r"^obj-y \+= panic\.o"),
 ]
 FAULTS = PANIC + [
     Edit("cmd/echo.c", r"""

@@ -303,6 +303,31 @@ done
 # shellcheck disable=SC2086 # words
 try "the header of types alone" gcc -std=c99 -ffreestanding -nostdinc -O0 $warnings -Wstrict-prototypes -I$out \
     '-DSFU_TYPES="sfu_own_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
+# A kernel's own headers, which lack something, or none: sfu_own_types.h beside sfu_panic.c is enough.
+for lacks in 'uint64_t <stdint.h>' 'bool <stdbool.h>' everything; do
+    headers=$work/lacks/${lacks%% *}
+    mkdir -p $headers
+    case $lacks in
+    everything) ;;
+    uint64_t*)
+        echo '#define UINT8_MAX 0xff' >$headers/stdint.h
+        echo '#define bool _Bool' >$headers/stdbool.h
+        ;;
+    bool*)
+        printf '%s\n' '#pragma GCC system_header' '#include_next <stdint.h>' >$headers/stdint.h
+        echo 'enum { false, true };' >$headers/stdbool.h
+        ;;
+    esac
+    for compiler in gcc aarch64-linux-gnu-gcc clang; do
+        only=-nostdinc
+        [ "${lacks%% *}" = bool ] && only=-ffreestanding
+        for file in sfu_panic sfu_kernel; do
+            # shellcheck disable=SC2086 # words
+            try "headers without $lacks: $file.c: $compiler" $compiler -std=c99 -ffreestanding -O0 $warnings $only \
+                -I$headers -I$out -c $out/$file.c -o $work/lacks.o
+        done
+    done
+done
 try "the header of types in C++" g++ -std=c++11 -ffreestanding -Wall -Wextra -Werror -I$out -x c++ -fsyntax-only \
     - <<<'typedef unsigned long long uint64_t;
 #include "sfu_own_types.h"

@@ -327,8 +327,7 @@ static const char *default_program(const struct words *words)
     return find_program("ld.lld") ? "ld.lld" : find_program("rust-lld") ? "rust-lld" : "ld";
 }
 
-/* Whether WORD is no program, but what is handed to one: an option, a response file, an object. */
-static bool is_argument(const char *word)
+bool command_is_argument(const char *word)
 {
     const char *end = strrchr(word, '.');
 
@@ -344,7 +343,7 @@ void command_read(struct command *command, char **list, size_t num)
     memset(command, 0, sizeof *command);
     for (i = 0; i < num; i++)
         words_add(&command->words, list[i]);
-    if (num > 0 && is_argument(list[0])) {
+    if (num > 0 && command_is_argument(list[0])) {
         program = default_program(&command->words);
         memset(&command->words, 0, sizeof command->words);
         words_add(&command->words, program);

@@ -29,6 +29,9 @@ struct command {
 /* Reads the command in NUM words at LIST. */
 void command_read(struct command *command, char **list, size_t num);
 
+/* Whether WORD is no program, but what is handed to one: an option, a response file, an object. */
+bool command_is_argument(const char *word);
+
 void words_add(struct words *words, const char *text);
 
 /* Of ELF files that are linked together: what all of them must have in common. */

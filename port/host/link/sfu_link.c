@@ -102,16 +102,20 @@ static void set_option(const char *word)
     }
 }
 
-/* Whether WORD, which begins with a dash, is for a linker: cargo hands over no command, only its arguments. */
-static bool is_for_linker(const char *word)
+/* Whether the first of NUM words at LIST, which begins with a dash, is for a linker: cargo and EDK II hand over no
+ * command, only its arguments. */
+static bool is_for_linker(char **list, int num)
 {
     static const char *const own[] = {"--", "-q", "-h", "-v"};
     static const char *const others[] = {"--eh-frame-hdr", "--as-needed", "--start-group"};
+    const char *word = list[0];
     size_t i;
 
     for (i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(word, own[i]) == 0)
             return false;
+    if (strcmp(word, "-o") == 0) /* in front of a command it would be sfu-gen's */
+        return num > 2 && command_is_argument(list[2]);
     for (i = 0; i < sizeof others / sizeof others[0]; i++)
         if (strcmp(word, others[i]) == 0)
             return true;
@@ -128,7 +132,7 @@ static const char *base_name(const char *path)
 /* Reads sfu-link's own options, from word I on. Returns the first word behind them. */
 static int parse_words(int argc, char **argv, int i)
 {
-    for (; i < argc && argv[i][0] == '-' && !is_for_linker(argv[i]); i++) {
+    for (; i < argc && argv[i][0] == '-' && !is_for_linker(argv + i, argc - i); i++) {
         if (strcmp(argv[i], "--") == 0)
             return i + 1;
         set_option(argv[i]);

@@ -681,6 +681,11 @@ arguments_alone() {
         rm -f own.elf && "$link" -flavor gnu "${ld[@]}" && filled own.elf
 }
 try "arguments alone, as cargo has them" arguments_alone
+output_first() {
+    rm -f own.elf && SFU_LINKER=ld "$link" -o own.elf "${ld[@]}" && filled own.elf &&
+        rm -f own.elf && SFU_LINKER=ld "$link" -q --no-names -o own.elf "${ld[@]}" && filled own.elf
+}
+try "arguments alone, which begin with the output, as EDK II has them" output_first
 # A build system may put the word in front of a command that has it already, at its start or in a script.
 word_twice() {
     own 2 "$link" -q --no-names ./ld.bfd "${ld[@]}" || return 1

@@ -275,6 +275,29 @@ def deep_faults():
     must("second fault while printing the trace: stopped" in text and "DEPTH 2\n" in text, repr(text))
 
 
+def unhandled(level):
+    """Exceptions first come to SFU_PANIC_ENTRY, which prints a trace each, then to the entry that was there: that finds
+    all registers as they were. It has no rows itself: the code does not show how it was entered."""
+    image = WORK + "/unhandled.elf"
+    run(LINK, *LD.split(), "-T", script("unhandled.ld", ("", "")),
+        *compile_all([level, "-DUNHANDLED=" + ENTRY]), "-o", image)
+    wanted = [(PANIC, 1), (FAULT, 1), (FAULT, 1)]
+    for frames in HANDLERS:
+        wanted += [([frames[0].split()[0], *frames[1:]], 1), (HANDLER, -13)]
+    wanted += [(["leaf", *OUTER], 1), (["leaf", *NESTED[1:3]], -13), (HANDLER, -13)]
+    found = traces(boot(QEMU, image))
+    must(found == wanted, str(found))
+
+
+def unhandled_stack():
+    """SP is no memory: what SFU_PANIC_ENTRY stores is an exception, too, and there are no more of them."""
+    image = WORK + "/no-stack.elf"
+    run(LINK, *LD.split(), "-T", script("no-stack.ld", ("", "")),
+        *compile_all(["-O2", "-DUNHANDLED=stop_entry", "-DBAD_STACK=FAR_STACK"]), "-o", image)
+    text = boot(QEMU, image)
+    must(text.count("STOPPED\n") == 1 and not traces(text), text)
+
+
 def last_fault():
     """A new PSW is a constant that the code copies, and the entry that it names never returns."""
     image = WORK + "/last.elf"
@@ -394,6 +417,10 @@ def main():
     for level in "-O2", "-O0":
         test("%s: a stack on which an entry begins anew: %s" % (CPU, level), begun_anew, level)
     test(CPU + ": a console that faults", deep_faults)
+    if CPU in ("aarch64", "s390x"):
+        for level in "-O2", "-O0":
+            test("%s: SFU_PANIC_ENTRY: %s" % (CPU, level), unhandled, level)
+        test(CPU + ": SFU_PANIC_ENTRY: no stack", unhandled_stack)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):
         test(CPU + ": what entries save is proven", saved_for_sure)

@@ -34,7 +34,11 @@ vectors:
     .rept 4
     vector hang
     .endr
+#ifdef UNHANDLED
+    vector trace_fault
+#else
     vector sync_entry
+#endif
     .rept 11
     vector hang
     .endr
@@ -52,6 +56,16 @@ prologue:
     brk #0
     ret
 
+#ifdef UNHANDLED
+    .globl stop_entry
+stop_entry:
+    ldr x0, =stack_top
+    mov sp, x0
+    bl stopped
+1:  b 1b
+
+    .globl sync_entry
+#endif
 sync_entry:
     sub sp, sp, #272
     stp x0, x1, [sp]

@@ -11,6 +11,7 @@ struct frame {
 #define FRAME_RA(f) ((f)->x[30])
 #define FAULT       __asm__ volatile("brk #0")
 #define FAULT_SIZE  4
+#define FAR_STACK   __asm__ volatile("mov sp, %0\n\tbrk #0" : : "r"(0x8000000000))
 
 extern const char vectors[];
 

@@ -380,6 +380,20 @@ void second_main(void)
 }
 #endif
 
+#ifdef UNHANDLED
+/* Exceptions first come to an entry of sfu's. */
+SFU_PANIC_ENTRY(trace_fault, put, UNHANDLED);
+
+/* SP is no address of memory when the exception comes: no trace, and no end of exceptions, would help. */
+void stopped(void);
+void stopped(void)
+{
+    say("STOPPED\nDONE\n");
+    for (;;)
+        continue;
+}
+#endif
+
 void kernel_main(void)
 {
     machine_init();
@@ -414,6 +428,9 @@ void kernel_main(void)
     say("DONE\n");
     for (;;)
         sink++;
+#endif
+#ifdef BAD_STACK
+    BAD_STACK;
 #endif
     sink += recurse(3);
     sink += broken(3);

@@ -42,6 +42,14 @@ prologue:
     fault
     br %r14
 
+#ifdef UNHANDLED
+    .globl stop_entry
+stop_entry:
+    larl %r15, stack_top - 160
+    brasl %r14, stopped
+1:  j 1b
+#endif
+
     .globl program_entry
 program_entry:
     stmg %r0, %r15, 0x200

@@ -13,7 +13,19 @@ struct frame {
     __asm__ volatile("lghi %%r1, 0\n\tlghi %%r4, 0\n\tlghi %%r5, 1\n\tdlgr %%r4, %%r1" : : : "1", "4", "5", "cc")
 #define FAULT_SIZE 0 /* the old PSW is behind it */
 
+#define FAR_STACK                                                                                                  \
+    __asm__ volatile("lgr %%r15, %0\n\tlghi %%r1, 0\n\tlghi %%r4, 0\n\tlghi %%r5, 1\n\tdlgr %%r4, %%r1"            \
+                     :                                                                                             \
+                     : "d"(0x8000000000)                                                                           \
+                     : "1", "4", "5")
+
+#ifdef UNHANDLED
+#define FIRST_ENTRY trace_fault
+void FIRST_ENTRY(void);
+#else
+#define FIRST_ENTRY program_entry
 extern const char program_entry[];
+#endif
 
 static struct {
     uint16_t length;
@@ -67,7 +79,7 @@ static void machine_init(void)
     __asm__("" : "+r"(at));
     program_new = (uint64_t *)at;
     program_new[0] = 0x0000000180000000;
-    program_new[1] = (uint64_t)program_entry;
+    program_new[1] = (uint64_t)FIRST_ENTRY;
 #endif
     block.length = 8 + sizeof block.u.mask;
     block.u.mask.mask_length = 4;
