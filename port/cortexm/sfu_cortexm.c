@@ -497,7 +497,7 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
         }
         saved = reg == 12 || c->entry->exc_return != 0 ? c->frame : 0;
     }
-    if (saved == 0 || (reg >= 4 && reg != 12) || reg > 12)
+    if (saved == 0 || (reg >= 4 && reg != 12))
         return -1;
     return sfu_read_word(c->target, saved + (reg == 12 ? (unsigned)FRAME_R12 : reg * WORD), false, value);
 }

@@ -402,6 +402,14 @@ __asm__(
     "movs r0, #1\n\tmov lr, r0\n\tlsls r0, r0, #26\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\t"
     "dsb\n\tisb\n\tbx r3\n\t.cfi_endproc\n\t.size pend_r3, . - pend_r3\n\t.ltorg");
 
+/* Its RA is in r12, which the CPU pushes, too, but not beside r3. */
+void pend_r12(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl pend_r12\n\t.type pend_r12, "
+        "%function\n\t.thumb_func\n"
+        "pend_r12:\n\t.cfi_startproc\n\tmov r12, lr\n\t.cfi_register lr, r12\n\t"
+        "movs r0, #1\n\tmov lr, r0\n\tlsls r0, r0, #26\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\t"
+        "dsb\n\tisb\n\tbx r12\n\t.cfi_endproc\n\t.size pend_r12, . - pend_r12\n\t.ltorg");
+
 /* Its RA is in r5, which only the entry of a fault pushes. */
 void fault_r5(void);
 __asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl fault_r5\n\t.type fault_r5, "
@@ -1010,6 +1018,8 @@ void choose(const char *line)
         run_task(pend_leaf);
     else if (is_where(line, "r3"))
         run_task(pend_r3);
+    else if (is_where(line, "r12"))
+        run_task(pend_r12);
     else if (is_where(line, "odd"))
         run_task(pend_odd);
     else if (is_where(line, "framed"))

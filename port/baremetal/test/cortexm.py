@@ -55,6 +55,7 @@ WHERE = {
     "irq-main": (HANDLER, SYSTICK + ["pend_systick~"] + MAIN),
     "leaf": (HANDLER, SYSTICK + ["pend_leaf~!"] + TASK),
     "r3": (HANDLER, SYSTICK + ["pend_r3~!"] + TASK),
+    "r12": (HANDLER, SYSTICK + ["pend_r12~!"] + TASK),
     "odd": (HANDLER, SYSTICK + ["pend_odd~!"] + TASK),
     "framed": (HANDLER, SYSTICK + ["pend_framed~!", "pend_framed_8"] + TASK),
     "svc": (HANDLER, ["outer", "SVC_Handler", "exc", "call_svc@at_svc_next~!"] + TASK),
