@@ -5,6 +5,7 @@
 #include "index.h"
 #include "stacks.h"
 #include "state.h"
+#include "taken.h"
 #include "trial.h"
 #include "units.h"
 
@@ -23,6 +24,9 @@ struct place {
     bool comes_free; /* a way from the start leads there without a call of what may pop */
     bool may_pop;    /* nothing shows that what is called there does not */
     bool given;      /* what holds there has been */
+    bool ends_ill;   /* it returns as no function does that was entered by its own frame (is_ill) */
+    bool ends_right; /* or it returns as one does */
+    uint8_t marks;   /* TO_... */
     bool sure;       /* a way leads there that is one for sure */
     uint64_t callee; /* what a call by a register calls on each way that was seen; CALLS_SEVERAL; or 0 */
     uint64_t tried;  /* the number of the last search that has come there */
@@ -68,6 +72,8 @@ struct run {
     uint32_t popped;         /* the same */
     bool waits;              /* the same */
     bool misled;             /* targets were taken that are none: what was read there goes */
+    bool *refuted;           /* by offset: no way leads there, although one was seen; or NULL: nowhere */
+    bool is_mute;            /* what is found says nothing outside of the unit, because more may be refuted */
     struct code_state *away; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
     struct code_state *anywhere; /* as in struct code_unit */
@@ -174,11 +180,17 @@ static bool has_target(const struct code_fact *fact)
     return fact->size != 0 && (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH || fact->flow == CODE_CALL);
 }
 
+/* Whether PC, in the unit or out of it, is where no way leads although one was seen. */
+static bool is_refuted(const struct run *r, uint64_t pc)
+{
+    return r->refuted != NULL && pc >= r->unit->start && pc < r->unit->end && r->refuted[pc - r->unit->start];
+}
+
 /* Notes that one more way leads to PC; two of them meet there. What is new is put on the list of work. */
 static void discover_at(struct run *r, uint64_t pc, bool meets)
 {
     bool is_new = false;
-    uint32_t at = place_at(r, pc, &is_new);
+    uint32_t at = is_refuted(r, pc) ? OUTSIDE : place_at(r, pc, &is_new);
 
     if (at == OUTSIDE)
         return;
@@ -270,6 +282,8 @@ static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
     const struct code_unit *unit = code_unit_at(r->code, pc);
     struct code_state next;
 
+    if (r->is_mute)
+        return;
     add_jump(r->code, r->unit, unit);
     r->unit->leaves |= unit == NULL && image_code(r->code->image, pc) != NULL;
     if (state->switched == 0 || unit == NULL || unit->start != pc || !code_is_entry(r->code->cpu, state)) {
@@ -292,8 +306,11 @@ static bool is_apart(const struct run *r, const struct code_state *state)
 static void go(struct run *r, uint64_t pc, const struct code_state *state)
 {
     bool is_new = false;
-    uint32_t at = place_at(r, pc, &is_new);
+    uint32_t at;
 
+    if (is_refuted(r, pc))
+        return;
+    at = place_at(r, pc, &is_new);
     if (at != OUTSIDE)
         arrive(r, at, state);
     else if (!is_apart(r, state))
@@ -853,6 +870,8 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     const bool moved = cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry;
     struct code_state entry;
 
+    if (r->is_mute)
+        return;
     r->unit->returns = true;
     code_entry(cpu, &entry);
     stack_end(r->code, state, code_is_left(cpu, state, fact));
@@ -932,11 +951,14 @@ static bool entry_at(struct image *image, const struct code_value *table, unsign
     return p != NULL;
 }
 
-/* Whether another table that this unit uses begins at ADDR. */
-static bool begins_jumps(const struct run *r, uint64_t addr)
+/* Whether another table begins at ADDR: of those that this unit uses, or if nothing else says where a table ends, of
+ * all of which code has the address. */
+static bool begins_jumps(const struct run *r, uint64_t addr, bool is_bound)
 {
     size_t i;
 
+    if (!is_bound && code_takes(r->code, addr))
+        return true;
     for (i = 0; i < r->num_jumps; i++)
         if ((uint64_t)r->jumps[i].table.k == addr)
             return true;
@@ -998,7 +1020,7 @@ static void read_jumps(struct run *r, struct jumps *jumps)
     for (i = 0; i < MAX_ENTRIES && (bound == 0 || i < bound); i++) {
         if (!entry_at(r->code->image, table, r->code->cpu->mode, i, &target) || target % align != 0)
             break;
-        if (i > 0 && begins_jumps(r, (uint64_t)table->k + i * (table->width & CODE_ENTRY_SIZE)))
+        if (i > 0 && begins_jumps(r, (uint64_t)table->k + i * (table->width & CODE_ENTRY_SIZE), bound != 0))
             break;
         if ((target < r->unit->start || target >= r->unit->end) &&
             (bound == 0 || code_unit_at(r->code, target) == NULL))
@@ -1389,6 +1411,8 @@ static bool calls_for_another(struct run *r, const struct code_state *state, con
 
     if (label == 0 || callee == r->unit)
         return false;
+    if (r->is_mute)
+        return true;
     if (callee != NULL) {
         enter(r->code->cpu, callee);
         add_call(r->code, r->unit, callee);
@@ -1401,6 +1425,48 @@ static bool calls_for_another(struct run *r, const struct code_state *state, con
     return true;
 }
 
+/* Whether VALUE is what another register had at the entry that the ABI protects. */
+static bool is_of_another(const struct code_cpu *cpu, const struct code_value *value, unsigned reg)
+{
+    const unsigned other = value->base >= BASE_ENTRY ? value->base - (unsigned)BASE_ENTRY : reg;
+
+    return other != reg && other < CODE_REAL && (cpu->changed >> other & 1) == 0;
+}
+
+/* Whether FACT, which returns with STATE, does so as no function can that has made the frame of STATE itself: SP is
+ * still below where it was at the entry, or it, FP or RA have got what the frame keeps for another register. */
+static bool is_ill(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    struct code_value to;
+
+    if (state->caller != CALLER_KNOWN || state->switched != 0 || state->detours || state->strays || state->may_pop)
+        return false;
+    if (is_of_another(cpu, sp, cpu->sp) || is_of_another(cpu, &state->reg[cpu->fp], cpu->fp) ||
+        (cpu->link && fact->flow == CODE_RETURN && is_of_another(cpu, &state->reg[cpu->ra], cpu->ra)))
+        return true;
+    if (sp->base != BASE_CFA || sp->k >= cpu->sp_at_entry || (fact->flow == CODE_AWAY && !cpu->link))
+        return false;
+    to = state_load(state, sp, 0);
+    return cpu->link || (to.base != BASE_RETURN && to.base != BASE_NUMBER);
+}
+
+/* Notes how a way with STATE ends in FACT, if it does. */
+static void note_ending(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    struct place *place = &r->places[r->here];
+    const bool returns_by =
+        fact->flow == CODE_RETURN || (fact->flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN);
+    const bool leaves_by = (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH) &&
+                           (fact->target < r->unit->start || fact->target >= r->unit->end);
+
+    place->ends_ill = returns_by && is_ill(cpu, state, fact);
+    place->ends_right =
+        fact->flow == CODE_RESUME || (returns_by && code_is_left(cpu, state, fact)) ||
+        ((fact->flow == CODE_AWAY || fact->flow == CODE_RETURN || leaves_by) && code_is_entry(cpu, state));
+}
+
 /* STATE goes where FACT says, which is done. */
 static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
 {
@@ -1409,6 +1475,7 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
     jump_through(r, state, fact);
     return_through(r, state, fact);
     note_end(r, state);
+    note_ending(r, state, fact);
     if (calls_for_another(r, state, fact) || (fact->flow == CODE_JUMP && tail_calls(r, state, fact)))
         return;
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
@@ -1500,6 +1567,7 @@ static void take_detour(struct run *r, struct code_state *state, const struct co
     state->reg[CODE_TARGET] = state_load(state, sp, 0);
     index_drop(state, CODE_TARGET);
     if (state->reg[CODE_TARGET].base == BASE_RETURN) {
+        note_ending(r, state, &back);
         returns(r, state, &back);
         return;
     }
@@ -1573,6 +1641,8 @@ static void fall_off(struct run *r, uint64_t next, const struct code_state *stat
         give_passed(r, &jump);
         return;
     }
+    if (r->is_mute)
+        return;
     note_passed(r, state, &jump);
     add_jump(r->code, r->unit, behind);
     code_add_edge(r->code, next, state);
@@ -1715,7 +1785,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
             fall_off(r, next, state, give);
             return;
         }
-        if (is_unread(r, next, give) || comes_apart(r, next, state))
+        if (is_refuted(r, next) || is_unread(r, next, give) || comes_apart(r, next, state))
             return;
         at = r->index[next - r->unit->start] - 1;
         if (fact.flags)
@@ -1854,7 +1924,7 @@ static bool find_seeds(struct run *r)
         if (goes_on(r, &r->places[i].fact, r->places[i].pc))
             continue;
         end = behind_data(r->code, end);
-        if (end < r->unit->end && r->index[end - r->unit->start] == 0)
+        if (end < r->unit->end && r->index[end - r->unit->start] == 0 && !is_refuted(r, end))
             found |= begin_at(r, end);
     }
     return found;
@@ -1982,6 +2052,206 @@ static bool find_popping(struct run *r)
     return found;
 }
 
+/* ---- Ways that are none ---------------------------------------------------------------------------------------- */
+
+/* Where no symbol and no CFI says where a function ends, a way may lead on into the next one: behind a call that nobody
+ * knows never to return, or by an entry of a table of jumps that is never used, or that is one of the next table. There
+ * it has a frame that is not its own, and is found out where it returns. */
+
+/* A way from one place to another one. */
+struct step {
+    uint32_t from, to;
+    bool sure; /* it is taken if FROM is executed */
+};
+
+/* All of them: FIRST of each place, and of that behind the last one, by where they lead to, or come from. */
+struct steps {
+    struct step *list;
+    size_t num;
+    size_t *first;
+};
+
+enum { TO_ILL = 1, TO_RIGHT = 2, IS_REAL = 4 };
+
+static void add_step(struct run *r, struct steps *steps, uint32_t from, uint64_t pc, bool sure)
+{
+    const uint64_t offset = pc - r->unit->start;
+
+    if (pc < r->unit->start || pc >= r->unit->end || r->index[offset] == 0)
+        return;
+    steps->list = grow(steps->list, steps->num, sizeof *steps->list);
+    steps->list[steps->num++] = (struct step){from, r->index[offset] - 1, sure};
+}
+
+static void find_steps(struct run *r, struct steps *steps)
+{
+    size_t k;
+    uint32_t i;
+
+    for (i = 0; i < r->num_places; i++) {
+        const struct place *place = &r->places[i];
+        const struct code_fact *fact = &place->fact;
+        const struct jumps *jumps = place->jumps != 0 ? &r->jumps[place->jumps - 1] : NULL;
+
+        if (fact->size != 0 && (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH))
+            add_step(r, steps, i, fact->target, true);
+        for (k = 0; jumps != NULL && k < jumps->num; k++)
+            add_step(r, steps, i, jumps->targets[k], jumps->table.base == BASE_NUMBER);
+        if (goes_on(r, fact, place->pc))
+            add_step(r, steps, i, place->pc + fact->size, fact->flow != CODE_CALL && !fact->odd);
+    }
+}
+
+/* Puts STEPS in order: by where they come from, if BACK is false. */
+static void order_steps(const struct run *r, struct steps *steps, bool back)
+{
+    struct step *const list = unwritten((steps->num + 1) * sizeof *list);
+    size_t i;
+
+    memset(steps->first, 0, (r->num_places + 1) * sizeof *steps->first);
+    for (i = 0; i < steps->num; i++)
+        steps->first[back ? steps->list[i].to : steps->list[i].from]++;
+    for (i = 1; i <= r->num_places; i++)
+        steps->first[i] += steps->first[i - 1];
+    for (i = 0; i < steps->num; i++)
+        list[--steps->first[back ? steps->list[i].to : steps->list[i].from]] = steps->list[i];
+    free(steps->list);
+    steps->list = list;
+}
+
+/* Gives place AT what MARK says, and notes that those beside it may get it, too. */
+static void mark_at(struct run *r, uint32_t at, uint8_t mark)
+{
+    if ((r->places[at].marks & mark) != 0)
+        return;
+    r->places[at].marks |= mark;
+    r->work = grow(r->work, r->num_work, sizeof *r->work);
+    r->work[r->num_work++] = at;
+}
+
+/* MARK spreads from the places on the list of work along STEPS, or along those that are SURE. */
+static void spread(struct run *r, const struct steps *steps, bool back, bool sure, uint8_t mark)
+{
+    while (r->num_work > 0) {
+        const uint32_t at = r->work[--r->num_work];
+        size_t i;
+
+        for (i = steps->first[at]; i < steps->first[at + 1]; i++)
+            if (!sure || steps->list[i].sure)
+                mark_at(r, back ? steps->list[i].from : steps->list[i].to, mark);
+    }
+}
+
+static void mark_pc(struct run *r, uint64_t pc, uint8_t mark)
+{
+    if (pc >= r->unit->start && pc < r->unit->end && r->index[pc - r->unit->start] != 0)
+        mark_at(r, r->index[pc - r->unit->start] - 1, mark);
+}
+
+/* Whether PLACE leads back by returns that are ill alone. */
+static bool is_doubtful(const struct place *place)
+{
+    return (place->marks & (TO_ILL | TO_RIGHT)) == TO_ILL;
+}
+
+/* Marks what is executed for sure if the unit is: what is entered, or also leads back as it should, and what that leads
+ * to by ways that are sure. */
+static void mark_real(struct run *r, const struct steps *steps)
+{
+    const struct code_edge *edge;
+    uint32_t i;
+
+    if (r->unit->function)
+        mark_pc(r, r->unit->start, IS_REAL);
+    for (edge = r->unit->edges; edge != NULL; edge = edge->next)
+        mark_pc(r, edge->target, IS_REAL);
+    for (i = 0; i < r->num_seeds; i++)
+        mark_pc(r, r->seeds[i].pc, IS_REAL);
+    for (i = 0; i < r->num_places; i++) {
+        if (!is_doubtful(&r->places[i]))
+            mark_at(r, i, IS_REAL);
+        if (r->places[i].fact.flow == CODE_CALL)
+            mark_pc(r, r->places[i].fact.target, IS_REAL);
+    }
+    spread(r, steps, false, true, IS_REAL);
+}
+
+/* Marks all places by how ways end that lead on from there, and which of them are real. Returns false if a way that is
+ * real ends ill: then the function does. */
+static bool mark_places(struct run *r)
+{
+    struct steps steps = {NULL, 0, unwritten((r->num_places + 1) * sizeof *steps.first)};
+    bool good = true;
+    uint32_t i;
+
+    r->num_work = 0;
+    find_steps(r, &steps);
+    order_steps(r, &steps, true);
+    for (i = 0; i < r->num_places; i++)
+        r->places[i].marks = 0;
+    for (i = 0; i < r->num_places; i++)
+        if (r->places[i].ends_ill)
+            mark_at(r, i, TO_ILL);
+    spread(r, &steps, true, false, TO_ILL);
+    for (i = 0; i < r->num_places; i++)
+        if (r->places[i].ends_right)
+            mark_at(r, i, TO_RIGHT);
+    spread(r, &steps, true, false, TO_RIGHT);
+    order_steps(r, &steps, false);
+    mark_real(r, &steps);
+    for (i = 0; i < r->num_places; i++)
+        good &= !r->places[i].ends_ill || (r->places[i].marks & IS_REAL) == 0;
+    free(steps.list);
+    free(steps.first);
+    return good;
+}
+
+/* What was seen of the unit, and where it jumps to in others, may be of ways that are none. */
+static void forget_seen(struct run *r)
+{
+    struct code_unit *unit = r->unit, *other;
+    uint32_t i;
+
+    for (i = 0; i < r->num_places; i++) {
+        const struct place *place = &r->places[i];
+
+        if (r->refuted[place->pc - unit->start] && has_target(&place->fact) && place->fact.flow != CODE_CALL) {
+            other = code_unit_at(r->code, place->fact.target);
+            if (other != NULL && other != unit)
+                code_forget_edges(r->code, other);
+        }
+    }
+    unit->changed = r->code->changed = true;
+    unit->spoils = unit->frames = unit->keeps_fp = unit->returns = false;
+    unit->refutes = r->is_mute = true;
+}
+
+/* Finds places to which no way leads although one was seen. Returns whether there are any more: the unit is read anew
+ * without them. */
+static bool find_refuted(struct run *r)
+{
+    bool any = false;
+    uint32_t i;
+
+    for (i = 0; i < r->num_places && r->unit->fde == NULL; i++)
+        any |= r->places[i].ends_ill;
+    if (!any || !mark_places(r))
+        return false;
+    if (r->refuted == NULL)
+        r->refuted = zeroed((size_t)(r->unit->end - r->unit->start), sizeof *r->refuted);
+    for (i = 0; i < r->num_places; i++)
+        if (is_doubtful(&r->places[i]) && (r->places[i].marks & IS_REAL) == 0)
+            r->refuted[r->places[i].pc - r->unit->start] = r->misled = true;
+    if (r->misled && !r->unit->refutes)
+        forget_seen(r);
+    if (r->misled) {
+        r->num_away = 0;
+        free(r->anywhere);
+        r->anywhere = NULL;
+    }
+    return r->misled;
+}
+
 static void forget_states(struct run *r)
 {
     const size_t size = (size_t)(r->unit->end - r->unit->start);
@@ -1990,6 +2260,7 @@ static void forget_states(struct run *r)
     for (i = 0; i < r->num_places; i++) {
         free(r->places[i].state);
         r->places[i].state = NULL;
+        r->places[i].ends_ill = r->places[i].ends_right = false;
     }
     if (!r->misled)
         return;
@@ -2031,8 +2302,11 @@ static bool do_rounds(struct run *r)
         r->odd = r->waits = false;
         discover(r);
         settle(r);
-        if (!r->found_jumps && !find_seeds(r) && !find_popping(r))
-            return true;
+        if (!r->found_jumps && !find_seeds(r) && !find_popping(r) && !find_refuted(r)) {
+            if (!r->is_mute)
+                return true;
+            r->is_mute = false;
+        }
         num_read += r->num_places;
     } while (++rounds < ROUNDS || num_read < ROUNDS_READ);
     return false;
@@ -2135,6 +2409,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->text = (struct code_text){bytes, unit->start, unit->end};
     r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
+    r->is_mute = unit->refutes;
     unit->unsettled = !do_rounds(r);
     unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     unit->anywhere = r->anywhere;
@@ -2148,6 +2423,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     free(r->places);
     free(r->index);
     free(r->executed);
+    free(r->refuted);
     free(r->begins);
     free(r->work);
     for (i = 0; i < r->num_jumps; i++)

@@ -14,6 +14,7 @@
  *     index.c   the part of a state that says how many entries a table of jumps has
  *     state.c   facts -> struct code_state: what holds in front of an instruction, and what it makes of that
  *     units.c   functions and other pieces of code, and who comes into them
+ *     taken.c   addresses of data that code takes: a table of jumps ends where another one begins
  *     imports.c functions that are called by words of the GOT, and names of those that never return
  *     stacks.c  switches to another stack
  *     trial.c   how the ways of code end that is followed as if it had been called, or interrupted
@@ -374,6 +375,7 @@ struct code_unit {
     bool is_piece;     /* calls in front of its start come back to it */
     bool bare;         /* it had CFI, which was wrong */
     uint8_t lost_to;   /* and why: LOST_BY_... */
+    bool refutes;      /* ways in it were found to be none, by how they end */
     bool is_tried;     /* whether it returns from an interrupt has been looked for */
     bool judged;       /* who enters it has been looked for */
     bool is_gate;      /* x86: a gate has the address of its start; ARM: a vector leads there */
@@ -465,6 +467,8 @@ struct code {
     struct code_imports imports;
     struct code_vector *vectors;
     size_t num_vectors;
+    uint64_t *taken; /* addresses of data that code takes, in order, if that is known */
+    size_t num_taken;
     bool gates_asked, has_gates; /* x86: whether HAS_GATES is known; the image has lidt */
     bool gates_found;            /* tables of addresses for gates, or ARM's vectors, have been looked for */
     bool far_jumps_done;         /* x86_64: those of 32-bit code have been looked for */
@@ -473,8 +477,9 @@ struct code {
     bool changed;                /* a unit has */
     const char *pushed;          /* i386: why no row tells what exceptions have pushed; NULL: rows do */
     bool switch_ended;           /* a way behind a switch to another stack has, or otherwise */
-    bool addresses_known;        /* which units are addressed */
-    bool handed_known;           /* which units entries go to with the return address of what was interrupted */
+    bool taken_known;
+    bool addresses_known; /* which units are addressed */
+    bool handed_known;    /* which units entries go to with the return address of what was interrupted */
 };
 /* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
 bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);

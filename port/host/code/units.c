@@ -609,6 +609,7 @@ void code_free(struct code *code)
     free(code->callees.open);
     free(code->imports.list);
     free(code->vectors);
+    free(code->taken);
     free(code->reports);
     if (code->cpu->close != NULL)
         code->cpu->close(code->decoder);
