@@ -1743,7 +1743,7 @@ static void give_step(struct run *r, uint64_t pc, struct code_fact *fact, struct
     struct code_fact jump, last;
     struct code_state before;
 
-    if (f->condition != 0 || (flow != CODE_JUMP && flow != CODE_AWAY) ||
+    if (f->condition != 0 || (flow != CODE_JUMP && flow != CODE_AWAY && flow != CODE_CALL) ||
         !unit_make_call(r->code, f->yes, fact, pc + fact->size) || !give || cpu->link) {
         if (give)
             give_both(r, pc, fact, f);

@@ -361,10 +361,23 @@ static bool is_data(const struct code *code, uint64_t addr)
     return code->cpu->data_end != NULL && code->cpu->data_end(code->decoder, addr) != 0;
 }
 
+/* Whether FACT calls where STATE, in front of it, has the function return to: a caller, in the place of a return (ARM:
+ * `blx lr`). */
+static bool calls_back(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_op *op = fact->num == 1 ? &fact->op[0] : NULL;
+
+    return cpu->link && fact->flow == CODE_CALL && fact->target == 0 && fact->link == 0 && fact->condition == 0 &&
+           op != NULL && op->what == CODE_SET && op->reg == CODE_TARGET && op->base < CODE_REAL && op->k == 0 &&
+           state_same_value(&state->reg[op->base], &state_way_back);
+}
+
 bool unit_make_call(const struct code *code, struct code_state *state, struct code_fact *fact, uint64_t next)
 {
     const struct code_cpu *cpu = code->cpu;
 
+    if (calls_back(cpu, state, fact))
+        fact->flow = CODE_AWAY;
     if ((fact->flow != CODE_JUMP && fact->flow != CODE_AWAY) || fact->condition != 0 ||
         left_address(code, state) != next || !is_without_cfi(code, next - 1) || is_data(code, next) ||
         !goes_as_call(code, code_unit_at(code, next - 1), state, fact))

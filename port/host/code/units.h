@@ -38,7 +38,8 @@ uint64_t unit_callee_of(const struct code *code, const struct code_state *state,
 bool unit_is_pushed_to(const struct code_cpu *cpu, const struct code_unit *unit, const struct code_edge *edge);
 /* Whether FACT, a jump of code without CFI to another unit, is a call, because STATE, in front of it, has the address
  * of NEXT, behind it, where a callee finds its return address (x86: `push $1f; jmp f; 1:`; RISC-V: `la ra, 1f; j f;
- * 1:`). Leaves in both what holds of a call: on x86 the callee takes off the stack what was pushed. */
+ * 1:`). Leaves in both what holds of a call: on x86 the callee takes off the stack what was pushed. A call of where the
+ * function returns to becomes a jump. */
 bool unit_make_call(const struct code *code, struct code_state *state, struct code_fact *fact, uint64_t next);
 /* Where what FACT goes to returns, if that is another unit: STATE, behind FACT, has left its start as a return address
  * (`la ra, ret_from_exception; j do_irq`); or 0. On x86 what is pushed may be an argument. */

@@ -2003,6 +2003,40 @@ def gate_tables(cpu, compiler, level, fills):
             must(has or "0x%x" % at[name] in said, "%s is not named: %s" % (name, said))
 
 
+# `blx` in the place of `bx`: a function that returns so, and one that calls what LR has.
+CALLS_BACK = """.syntax unified
+.%s
+.globl _start, leaf, frame, other, calls
+.type _start, %%function\n_start: bl leaf\nbl frame\nbl other\nbl calls\nb .\n.size _start, . - _start
+.type leaf, %%function\nleaf: adds r0, r0, #1\nblx lr\n.size leaf, . - leaf
+.type frame, %%function\nframe: push {r4, lr}\nbl leaf\npop {r4, lr}\nblx lr\n.size frame, . - frame
+.type other, %%function\nother: push {r4, lr}\nbl leaf\npop {r4, r12}\nblx r12\n.size other, . - other
+.type calls, %%function\ncalls: push {r4, lr}\nmov lr, r0\nblx lr\npop {r4, pc}\n.size calls, . - calls
+"""
+CALLED_BACK = { # by lines: SP's distance from the CFA, and where RA is
+    "leaf": (("r13+0", "r14+0"),) * 2,
+    "frame": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+0", "r14+0")),
+    "other": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+0", "r12+0")),
+    "calls": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]")),
+}
+
+
+def calls_back(code):
+    """A call of where the function returns to is a return; one of what LR has got otherwise is a call."""
+    image = "%s/calls-back-%s" % (WORK, code)
+    write(image + ".S", (CALLS_BACK % code).encode())
+    run("arm-none-eabi-gcc", "-march=armv7-a", "-nostdlib", "-Wl,-Ttext=0x8000", image + ".S", "-o", image)
+    at = addresses_of(image)
+    said = gen("--address=0", "-o", image + ".tables", "--find", image)[1]
+    for name, lines in CALLED_BACK.items():
+        start = at[name] & ~1
+        places = [int(pc, 16) for pc in re.findall(
+            r"(?m)^ *([0-9a-f]+):\t", run("arm-none-eabi-objdump", "-d", image)[0]) if int(pc, 16) >= start]
+        for pc, (cfa, ra) in zip(places, lines):
+            row = run(OUT + "/rows", image + ".tables", hex(pc), hex(pc + 1))[0].split()[2:]
+            must(row[:2] == [cfa, ra], "%s at 0x%x: %s: %s" % (name, pc, row, said))
+
+
 ARM_VECTORS = r"""
 volatile int out;
 __attribute__((noinline)) int print(int a) { return a + out; }
@@ -3477,6 +3511,7 @@ def test_trust():
                 test("%s %s -%s: %s fills gates from tables" % (cpu, compiler, level, fills), gate_tables, cpu,
                      compiler, level, fills)
     for code in ("arm", "thumb"):
+        test("arm %s: blx in the place of a return" % code, calls_back, code)
         for vectors in ("arm", "thumb"):
             for level in ("O1", "O2", "Os"):
                 test("arm %s -%s: functions that vectors of %s code lead to" % (code, level, vectors), arm_vectors,
