@@ -370,7 +370,7 @@ struct code_unit {
     bool is_handed;    /* an interrupt's entry goes to its start with the return address of what was interrupted */
     bool jumped_to;    /* a jump in the middle of a frame comes to its start */
     bool addressed;    /* data or code has its address, if code_find_uncalled has asked for that */
-    bool may_be_taken; /* the same, without start-up code that calls nothing, and so jumps there */
+    bool may_be_taken; /* the same, without start-up code that calls nothing behind that, and so jumps there */
     bool doubted;      /* it has: who jumps there, and it may be called by its address, too */
     bool is_piece;     /* calls in front of its start come back to it */
     bool bare;         /* it had CFI, which was wrong */

@@ -21,12 +21,15 @@ static bool starts(const struct code_unit *unit)
     return edge != NULL && edge->begins == CODE_START + 1;
 }
 
-/* Whether UNIT is start-up code that calls nothing: an address that it has is where it jumps to. */
-static bool starts_by_jumps(const struct code *code, const struct code_unit *unit)
+/* Whether UNIT is start-up code which has an address at PLACE, and calls nothing behind that: the address is where it
+ * jumps to. Only start-up code may lead to it, as that of the first CPU behind a branch. */
+static bool starts_by_jumps(const struct code *code, const struct code_unit *unit, uint64_t place)
 {
     const struct code_text text = {image_instructions(code->image, unit->start, unit->end - unit->start),
                                    unit->start, unit->end};
-    bool calls = text.bytes == NULL || !starts(unit);
+    const struct code_edge *edge = code_edge_to_start(unit);
+    bool calls = text.bytes == NULL || edge == NULL || (!starts(unit) && edge->state.caller != CALLER_NONE);
+    bool has_called = false;
     uint64_t pc = unit->start;
 
     while (!calls && pc < unit->end) {
@@ -34,7 +37,11 @@ static bool starts_by_jumps(const struct code *code, const struct code_unit *uni
 
         memset(&fact, 0, sizeof fact);
         code->cpu->decode(code->decoder, &text, pc, &fact);
-        calls = fact.flow == CODE_CALL;
+        if (pc < place)
+            has_called |= fact.flow == CODE_CALL;
+        else
+            calls = fact.flow == CODE_CALL || (has_called && (fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH) &&
+                                               fact.target >= unit->start && fact.target < place);
         pc += fact.size != 0 ? fact.size : code->cpu->align;
     }
     return !calls;
@@ -50,7 +57,7 @@ static void note_address(struct code *code, uint64_t addr, uint64_t place)
         return;
     by = code_unit_at(code, place);
     unit->addressed = true;
-    unit->may_be_taken = unit->may_be_taken || by == NULL || !starts_by_jumps(code, by);
+    unit->may_be_taken = unit->may_be_taken || by == NULL || !starts_by_jumps(code, by, place);
 }
 
 /* Notes the words of SIZE bytes in SECTION, each STEP bytes. Instructions of x86_64 extend 4 bytes by their sign: so
@@ -1038,6 +1045,15 @@ static bool is_start_by_register(const struct code_cpu *cpu, const struct code_e
     return edge->state.caller == CALLER_NONE && i < CODE_REAL;
 }
 
+/* Whether UNIT, whose ways end as ENDS say, is a label that takes a stack of its own, and nothing leads back. ARM: each
+ * mode has its own SP. */
+static bool takes_stack(const struct code *code, const struct code_unit *unit, const struct code_ends *ends)
+{
+    return ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown &&
+           !ends->resumes && !ends->exits && !code_begins_function(code, unit->start) &&
+           code->image->header.e_machine != EM_ARM;
+}
+
 /* Whether UNIT, without CFI, which jumps of an interrupt's entry, of a function in its frame or of start-up code lead
  * to, may be called by its address, too. */
 static bool may_be_called(struct code *code, struct code_unit *unit)
@@ -1058,6 +1074,8 @@ static bool may_be_called(struct code *code, struct code_unit *unit)
     if (by_start ? !unit->may_be_taken : !unit->addressed)
         return false;
     code_try(code, unit->start, CODE_CALLED, &ends);
+    if (by_start && takes_stack(code, unit, &ends)) /* whoever calls it */
+        return false;
     return !ends.resumes && !ends.exits && !ends.returns_ill && !ends.takes;
 }
 

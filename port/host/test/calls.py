@@ -2150,6 +2150,49 @@ def by_register(cpu, more, row):
     must(found.get(first, "none") == row, str(found))
 
 
+# Start-up code: the first CPU goes on behind a branch, and from there by a register. How it branches, takes a stack and
+# calls a function, waits, and goes on at `there`, which is no function.
+BRANCHED = {
+    "x86_64": ("test %edi, %edi\njz first\nhang: hlt\njmp hang", "mov $stack, %rsp", "call leaf", "1: jmp 1b",
+               ("mov $there, %eax\njmp *%rax", "lea there(%rip), %rcx\njmp *%rcx")),
+    "i386": ("test %edi, %edi\njz first\nhang: hlt\njmp hang", "mov $stack, %esp", "call leaf", "1: jmp 1b",
+             ("mov $there, %eax\njmp *%eax",)),
+    "aarch64": ("mrs x0, mpidr_el1\ncbz x0, first\nhang: b hang", "adr x3, stack\nmov sp, x3", "bl leaf", "b .",
+                ("adr x0, there\nmsr elr_el3, x0\neret", "ldr x2, =there\nbr x2",
+                 "adrp x2, there\nadd x2, x2, :lo12:there\nmsr elr_el2, x2\neret")),
+    "riscv": ("csrr a0, mhartid\nbeqz a0, first\nhang: j hang", "lla sp, stack", "call leaf", "j .",
+              ("lla t0, there\ncsrw mepc, t0\nmret", "lla t0, there\njr t0")),
+    "s390x": ("ltr %r2, %r2\njz first\nhang: j hang", "larl %r15, stack", "brasl %r14, leaf", "j .",
+              ("larl %r1, there\nbr %r1",)),
+    "arm": ("cmp r0, #0\nbeq first\nhang: b hang", "ldr sp, =stack", "bl leaf", "b .", ("ldr r0, =there\nbx r0",)),
+    "thumb": ("cmp r0, #0\nbeq first\nhang: b hang", "ldr r1, =stack\nmov sp, r1", "bl leaf", "b .",
+              ("ldr r0, =there + 1\nbx r0",)),
+}
+# What is called there: a function before the address is in a register; a function that may have got it; the same, but
+# who calls what takes a stack of its own does not matter.
+BRANCHED_BY = {"": (False, False, False), ", behind a call": (True, False, False), ", passed": (False, True, False),
+               ", passed, with a stack of its own": (False, True, True)}
+
+
+def branched(cpu, way, how):
+    apart, stack, call, wait, _ = BRANCHED["riscv" if cpu.startswith("riscv") else cpu]
+    before, passed, own = BRANCHED_BY[how]
+    image = "%s/branched-%s" % (WORK, cpu)
+    function = ".thumb_func" if cpu == "thumb" else ""
+    text = [".text", ".thumb" if cpu == "thumb" else "", ".globl _start", function, "_start: " + apart, "first:", stack,
+            way.split("\nmsr")[0].split("\ncsrw")[0].rsplit("\n", "msr" not in way and "csrw" not in way)[0] if passed
+            else "", call if before or passed else "", way, function, "there:", stack if own else "", call, wait,
+            ".ltorg" if cpu == "aarch64" or cpu in ARM else "", ".balign 16", ".type leaf, %function",
+            "leaf: " + RETURN.get(cpu, "ret"), ".size leaf, . - leaf", ".balign 16", ".skip 64", "stack:"]
+    assembler, linker = CPUS[cpu]
+    write(image + ".s", ("\n".join(text) + "\n").encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*linker, "-e", "_start", image + ".o", "-o", image)
+    there, = (int(line.split()[0], 16) for line in run("nm", image)[0].splitlines() if line.endswith(" there"))
+    found = rows(cpu, image, there, there + 2, "--find")
+    must(found.get(there, "none") == ("none" if passed and (not own or cpu in ARM) else "outermost"), str(found))
+
+
 def restarted(cpu):
     """A function jumps to where the image starts: nobody has called that all the same."""
     jump = JUMP.get(cpu, "b")
@@ -3159,6 +3202,10 @@ def main():
             test("%s: such a function may be called by its address" % cpu, by_register, cpu,
                  ".data\n.balign 8\n.long first, 0\n", "none")
         test("%s: the image starts with a function of empty CFI" % cpu, naked, cpu)
+        for way in BRANCHED["riscv" if cpu.startswith("riscv") else cpu][4]:
+            for how in BRANCHED_BY:
+                test("%s: start-up code of the first CPU goes on by a register: %s%s" % (
+                    cpu, way.replace("\n", "; "), how), branched, cpu, way, how)
     for cpu in LOST_BY:
         for bodies, popped in ((TAKES, 8), (TAKES_NONE, 0), (TAKES_SOMETIMES, None)):
             for body in bodies:
