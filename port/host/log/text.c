@@ -129,6 +129,18 @@ static size_t escape_size(const char *p, const char *end)
     return (size_t)(q - p) + (q < end);
 }
 
+/* Whether "[K" at P erases the rest of a line, and has lost its ESC: a number follows, and no bracket that closes. */
+static bool is_bare_erase(const char *p, const char *end)
+{
+    struct text t = {p, end};
+
+    if (!text_take(&t, "[K") || t.p == end || digit(*t.p) < 0 || digit(*t.p) > 9)
+        return false;
+    while (t.p < end && *t.p != ' ' && *t.p != ']')
+        t.p++;
+    return t.p == end || *t.p == ' ';
+}
+
 /* The size of what is no text at P; or 0. "^[", "\\033", "#033", "\\x1b", "\\u001b" and "\\e" are how people and tools
  * write an ESC. */
 static size_t noise_size(const char *p, const char *end)
@@ -146,7 +158,7 @@ static size_t noise_size(const char *p, const char *end)
         if (size > 0)
             return (size_t)(t.p - p) + size;
     }
-    return colour_size(p, end);
+    return is_bare_erase(p, end) ? 2 : colour_size(p, end);
 }
 
 static bool is_hex_digit(char c)
