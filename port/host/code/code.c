@@ -2168,7 +2168,7 @@ static void mark_real(struct run *r, const struct steps *steps)
     for (i = 0; i < r->num_seeds; i++)
         mark_pc(r, r->seeds[i].pc, IS_REAL);
     for (i = 0; i < r->num_places; i++) {
-        if (!is_doubtful(&r->places[i]))
+        if ((r->places[i].marks & TO_RIGHT) != 0)
             mark_at(r, i, IS_REAL);
         if (r->places[i].fact.flow == CODE_CALL)
             mark_pc(r, r->places[i].fact.target, IS_REAL);
@@ -2206,22 +2206,31 @@ static bool mark_places(struct run *r)
     return good;
 }
 
-/* What was seen of the unit, and where it jumps to in others, may be of ways that are none. */
+/* What was seen of the unit, and where it jumps to in others from what is not known to be executed, may be of ways that
+ * are none. Who else jumps there is run again. */
 static void forget_seen(struct run *r)
 {
-    struct code_unit *unit = r->unit, *other;
-    uint32_t i;
+    struct code *code = r->code;
+    struct code_unit *unit = r->unit;
+    bool *from = zeroed(code->num_units, sizeof *from);
+    size_t i;
 
     for (i = 0; i < r->num_places; i++) {
         const struct place *place = &r->places[i];
+        const struct code_unit *other = NULL;
 
-        if (r->refuted[place->pc - unit->start] && has_target(&place->fact) && place->fact.flow != CODE_CALL) {
-            other = code_unit_at(r->code, place->fact.target);
-            if (other != NULL && other != unit)
-                code_forget_edges(r->code, other);
-        }
+        if (has_target(&place->fact) && place->fact.flow != CODE_CALL && (place->marks & (TO_RIGHT | IS_REAL)) == 0)
+            other = code_unit_at(code, place->fact.target);
+        if (other != NULL && other != unit)
+            from[other - code->units] = true;
     }
-    unit->changed = r->code->changed = true;
+    for (i = 0; i < code->num_units; i++)
+        if (from[i])
+            code_forget_edges(code, &code->units[i]);
+    for (i = 0; i < code->num_jumps; i++)
+        code->units[code->jumps[i].caller].dirty |= from[code->jumps[i].callee];
+    free(from);
+    unit->changed = code->changed = true;
     unit->spoils = unit->frames = unit->keeps_fp = unit->returns = false;
     unit->refutes = r->is_mute = true;
 }

@@ -2966,16 +2966,19 @@ BEHIND_TRAPS = (("TRAP; RET", True), ("TRAP; NOP; RET", False), ("TRAP; BACK", F
                 ("TRAP; NOP; LOOP", False))
 
 
-# A jump by the table at T without a bound; what makes a frame of N bytes, and takes it off; and what does nothing.
+# A jump by the table at T without a bound; what makes a frame of N bytes, and takes it off; what does nothing, and what
+# does not end; and a jump to 6, which leads to code behind another function, to which nothing else does.
 TABLES = {
     "x86_64": ("lea T(%rip), %rcx\nmovslq (%rcx,%rdi,4), %rax\nadd %rcx, %rax\njmp *%rax",
-               "sub $N, %rsp", "add $N, %rsp\nret", "nopl 0(%rax)", "jmp ."),
+               "sub $N, %rsp", "add $N, %rsp\nret", "nopl 0(%rax)", "jmp .",
+               "test %esi, %esi\njne 6f"),
     "aarch64": ("adrp x1, T\nadd x1, x1, :lo12:T\nldrsw x0, [x1, x0, lsl #2]\nadd x0, x0, x1\nbr x0",
-                "sub sp, sp, #N", "add sp, sp, #N\nret", "nop", "b ."),
+                "sub sp, sp, #N", "add sp, sp, #N\nret", "nop", "b .", "cbnz w3, 6f"),
     "s390x": ("larl %r1, T\nsllg %r2, %r2, 2\nlgf %r2, 0(%r2,%r1)\nagr %r2, %r1\nbr %r2",
-              "aghi %r15, -N", "aghi %r15, N\nbr %r14", "bc 0, 0", "j ."),
+              "aghi %r15, -N", "aghi %r15, N\nbr %r14", "bc 0, 0", "j .", "cije %r3, 0, 6f"),
     "riscv": ("lla a4, T\nslli a0, a0, 2\nadd a0, a0, a4\nlw a0, 0(a0)\nadd a0, a0, a4\njr a0",
-              "addi sp, sp, -N", "addi sp, sp, N\nret", ".option push\n.option norvc\nnop\n.option pop", "j ."),
+              "addi sp, sp, -N", "addi sp, sp, N\nret", ".option push\n.option norvc\nnop\n.option pop", "j .",
+              "bnez a2, 6f"),
 }
 # What the table of f has behind the entry for its only case, and how the next function ends, which has no symbol:
 # an entry that is never used, for the default case that the compiler knows to be impossible, leads behind f; or the
@@ -2985,12 +2988,14 @@ TABLE_ENDS = {"a case that is never": ("4f - 9b, 0", "BACK"), "the next function
 
 
 def table_ends(cpu, what):
-    dispatch, make, back, nop, loop = TABLES["riscv" if cpu.startswith("riscv") else cpu]
+    dispatch, make, back, nop, loop, branch = TABLES["riscv" if cpu.startswith("riscv") else cpu]
     entries, end = TABLE_ENDS[what]
     image = WORK + "/table-ends-" + cpu
     text = ["f:", make.replace("N", "32"), dispatch.replace("T", "9f"), "case:", nop, back.replace("N", "32"),
-            ".size f, . - f", "4:", make.replace("N", "96"), dispatch.replace("T", "8f"), nop, "other:", nop,
-            (back if end == "BACK" else loop).replace("N", "96"), ".section .rodata", ".balign 4",
+            ".size f, . - f", "4:", branch, make.replace("N", "96"), dispatch.replace("T", "8f"), nop, "other:", nop,
+            (back if end == "BACK" else loop).replace("N", "96"), "6: " + loop.replace(" .", " far"),
+            ".globl k\n.type k, %function\nk:", back.splitlines()[-1], ".size k, . - k", "far:", nop,
+            back.replace("N", "96"), ".section .rodata", ".balign 4",
             "9: .long case - 9b%s" % (", " + entries if entries else ""), "8: .long other - 8b, 0"]
     write(image + ".s", (BEFORE.get(cpu, "") + ".text\n.globl f\n.type f, %function\n" +
                          "\n".join(text).replace("4f", "4b") + "\n").encode())
@@ -2999,12 +3004,13 @@ def table_ends(cpu, what):
     run(*linker, "-shared", image + ".o", "-o", image)
     where = symbols(image)
     run(*linker, "-shared", "-s", image + ".o", "-o", image)
-    found = rows(cpu, image, where["f"], where["other"] + 4, "--find")
+    found = rows(cpu, image, where["f"], where["far"] + 4, "--find")
     frame = found[where["case"]]
     size = {"x86_64": 40, "s390x": 192}.get(cpu, 32)
     must(re.match(r"r\d+\+%d " % size, frame), "in the case: " + frame)
     must(found[where["other"]] == "none", "in the next function: " + found[where["other"]])
     must(found[where["other"] - 4] == "none", "in front of it: " + found[where["other"] - 4])
+    must(found[where["far"]] == "none", "where that jumps to: " + found[where["far"]])
 
 
 def import_rows(cpu, call, linker, own, body):
