@@ -84,12 +84,16 @@
             ".popsection\n")
 
 #elif defined(__s390x__)
+#ifdef __clang__ /* generates code for z10, at least, and knows no such directive */
+#define SFU_PANIC_ENTRY_Z10  ""
+#define SFU_PANIC_ENTRY_BACK ""
+#else
+#define SFU_PANIC_ENTRY_Z10  ".machine push\n.machine z10\n"
+#define SFU_PANIC_ENTRY_BACK ".machine pop\n"
+#endif
 /* The old PSW of program interruptions is at 336. */
 #define SFU_PANIC_ENTRY_CODE(name, print, busy, next)                                                              \
-    __asm__(".pushsection .text." #name ", \"ax\"\n"                                                               \
-            ".machine push\n"                                                                                      \
-            ".machine z10\n"                                                                                       \
-            ".balign 2\n"                                                                                          \
+    __asm__(".pushsection .text." #name ", \"ax\"\n" SFU_PANIC_ENTRY_Z10 ".balign 2\n"                             \
             ".globl " #name "\n" #name ":\n"                                                                       \
             "tm 337, 1\n"                                                                                          \
             "jgo " #next "\n"                                                                                      \
@@ -111,9 +115,7 @@
             "lghi %r1, 0\n"                                                                                        \
             "stgrl %r1, " #busy "\n"                                                                               \
             "lmg %r0, %r15, 160(%r15)\n"                                                                           \
-            "jg " #next "\n"                                                                                       \
-            ".machine pop\n"                                                                                       \
-            ".popsection\n")
+            "jg " #next "\n" SFU_PANIC_ENTRY_BACK ".popsection\n")
 #endif
 
 #ifdef SFU_PANIC_ENTRY_CODE

@@ -306,16 +306,16 @@ try "the header of types alone" gcc -std=c99 -ffreestanding -nostdinc -O0 $warni
 # A kernel's own headers, which lack something, or none: sfu_own_types.h beside sfu_panic.c is enough.
 for lacks in 'uint64_t <stdint.h>' 'bool <stdbool.h>' everything; do
     headers=$work/lacks/${lacks%% *}
-    mkdir -p $headers
+    mkdir -p "$headers"
     case $lacks in
     everything) ;;
     uint64_t*)
-        echo '#define UINT8_MAX 0xff' >$headers/stdint.h
-        echo '#define bool _Bool' >$headers/stdbool.h
+        echo '#define UINT8_MAX 0xff' >"$headers/stdint.h"
+        echo '#define bool _Bool' >"$headers/stdbool.h"
         ;;
     bool*)
-        printf '%s\n' '#pragma GCC system_header' '#include_next <stdint.h>' >$headers/stdint.h
-        echo 'enum { false, true };' >$headers/stdbool.h
+        printf '%s\n' '#pragma GCC system_header' '#include_next <stdint.h>' >"$headers/stdint.h"
+        echo 'enum { false, true };' >"$headers/stdbool.h"
         ;;
     esac
     for compiler in gcc aarch64-linux-gnu-gcc clang; do

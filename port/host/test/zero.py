@@ -275,12 +275,12 @@ def deep_faults():
     must("second fault while printing the trace: stopped" in text and "DEPTH 2\n" in text, repr(text))
 
 
-def unhandled(level):
+def unhandled(level, compiler=CC):
     """Exceptions first come to SFU_PANIC_ENTRY, which prints a trace each, then to the entry that was there: that finds
     all registers as they were. It has no rows itself: the code does not show how it was entered."""
     image = WORK + "/unhandled.elf"
     run(LINK, *LD.split(), "-T", script("unhandled.ld", ("", "")),
-        *compile_all([level, "-DUNHANDLED=" + ENTRY]), "-o", image)
+        *compile_all([level, "-DUNHANDLED=" + ENTRY], compiler), "-o", image)
     wanted = [(PANIC, 1), (FAULT, 1), (FAULT, 1)]
     for frames in HANDLERS:
         wanted += [([frames[0].split()[0], *frames[1:]], 1), (HANDLER, -13)]
@@ -420,6 +420,7 @@ def main():
     if CPU in ("aarch64", "s390x"):
         for level in "-O2", "-O0":
             test("%s: SFU_PANIC_ENTRY: %s" % (CPU, level), unhandled, level)
+        test(CPU + ": SFU_PANIC_ENTRY: clang", unhandled, "-O2", CLANG)
         test(CPU + ": SFU_PANIC_ENTRY: no stack", unhandled_stack)
     test(CPU + ": sfu-gen runs once", made_once)
     if CPU in BEGIN or CPU in ("arm", "i386"):
