@@ -4,7 +4,7 @@
  * What Linux does differently on each CPU: system calls, signal frames, relocation. It is for sfu_linux*.c and
  * start.c. Each CPU defines
  *   CALL_*            numbers of system calls
- *   SA_RESTORER_OURS  whether a program must bring its own restorer
+ *   SA_RESTORER_OURS  whether a program must bring its own restorer, for frames that are not old ones
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
  *   OLD_FRAME         only where a handler without SA_SIGINFO has another frame: old_frame gives the SP that a frame
  *                     with the same registers would have; fix_old_pc is for that frame
@@ -295,7 +295,7 @@ enum {
     CALL_TIMER_DELETE = 263,
     CALL_OPENAT = 295,
     CALL_TIMER_SETTIME = 409, /* timer_settime64, of Linux 5.1 */
-    SA_RESTORER_OURS = 0,     /* the vDSO has one for each kind of frame */
+    SA_RESTORER_OURS = 1, /* without a vDSO, as in qemu-i386, there is no other */
     UCONTEXT_OFFSET = 140,
     R_RELATIVE = 8,
     RED_ZONE = 0

@@ -9,15 +9,20 @@
 #include "arch/sfu_asm.h"
 
     .text
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     .p2align 4
     .globl sfu_linux_restorer
     .type signal_return, %function
 signal_return:
     nop
 sfu_linux_restorer:
+#if defined(__x86_64__)
     movl $15, %eax
     syscall
+#else
+    movl $173, %eax
+    int $0x80
+#endif
     .size signal_return, . - signal_return
 #endif
 

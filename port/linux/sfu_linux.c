@@ -285,12 +285,25 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
     return sfu_cpu_registers(cpu);
 }
 
+/* Whether handlers with FLAGS have the frame that our own restorer returns from. */
+static bool has_siginfo_frame(uint64_t flags)
+{
+#ifdef OLD_FRAME
+    enum { WITH_SIGINFO = 4 };
+
+    return (flags & WITH_SIGINFO) != 0;
+#else
+    (void)flags;
+    return true;
+#endif
+}
+
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void))
 {
     extern void sfu_linux_restorer(void);
     uintptr_t action[5] = {0, 0, 0, 0, 0}; /* handler, flags, restorer, mask of 8 bytes; RISC-V has no restorer */
 
-    if (SA_RESTORER_OURS && restorer == NULL)
+    if (SA_RESTORER_OURS && restorer == NULL && has_siginfo_frame(flags))
         restorer = sfu_linux_restorer;
     action[0] = (uintptr_t)handler;
     action[1] = (uintptr_t)flags | (restorer != NULL ? 0x04000000 : 0);

@@ -90,7 +90,7 @@ suite-unit-s390x: $(addprefix build/unit/unit-s390x-,$(call unit_programs,$(UNIT
 # both are in x86_64's directory ----
 
 UNIT_CC_m32 := gcc -m32 -isystem /usr/include/x86_64-linux-gnu
-UNIT_RUN_m32 := test/unit/run_m32.sh
+UNIT_RUN_m32 := test/lib/run_m32.sh
 UNIT_M32 := default least
 $(foreach v,$(UNIT_M32),$(eval UNIT_NEEDS_m32-$(v) := core m32))
 $(foreach v,$(UNIT_M32),$(eval $(call unit_program,m32-$(v),$(UNIT_CC_m32),$(UNIT_$(v)))))

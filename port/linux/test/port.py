@@ -26,7 +26,7 @@ ABIS = {  # compiler, emulator
     's390x': (['s390x-linux-gnu-gcc'], ['qemu-s390x']),
     'riscv64': (['riscv64-linux-gnu-gcc', '-march=rv64gc', '-mabi=lp64d'], ['qemu-riscv64']),
     'riscv32': (['riscv64-linux-gnu-gcc', '-march=rv32imac', '-mabi=ilp32'], ['qemu-riscv32']),
-    'i386': (['gcc', '-m32', '-march=i686'], []),
+    'i386': (['gcc', '-m32', '-march=i686'], ['test/lib/run_m32.sh']),
 }
 OLD = {'x86_64': ['v1', 'v2'], 'aarch64': ['v1', 'v2'], 'aarch64_be': ['v1', 'v2'], 's390x': []}
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror'.split()
@@ -47,6 +47,8 @@ FAULTS = {'x86_64': 'int3 int_3 int_4 icebp illegal privileged divide memory sen
           's390x': 'trap illegal privileged divide divide_memory memory sent',
           'riscv64': 'break short_break illegal memory sent', 'riscv32': 'break short_break illegal memory sent',
           'i386': 'int3 int_3 int_4 into bound icebp illegal privileged divide memory sent'}
+# Of these qemu-i386 leaves the PC at the instruction, and not behind it (FAULTS.md: qemu-i386-int).
+BEHIND = ['int3', 'int_3', 'int_4', 'into']
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
 EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
@@ -143,9 +145,13 @@ def compare(trace, expected, mode, cpu, end):
     return None
 
 
+def beside_libc(abi):
+    """The emulator for ABI, if there is one, and where it finds the libc of that."""
+    return ABIS[abi][1] + (['-L', LIBC[abi]] if LIBC.get(abi, '/') != '/' else [])
+
+
 def check_demo(abi, out, mode, version=3):
-    library = ['-L', LIBC[abi]] if ABIS[abi][1] and abi in LIBC else []
-    lines = run(ABIS[abi][1] + library + [out] + mode.split()).splitlines()
+    lines = run(beside_libc(abi) + [out] + mode.split()).splitlines()
     cpu = abi.removesuffix('_be')
     try:
         first = lines.index('From deep in calls:')
@@ -209,8 +215,7 @@ def check_libc(abi, flags, out):
     log = ''.join(said for _, said in made) or run(command + flags + [name for name, _ in made] + ['-o', out])
     if abi in MADE_WAYS and not log:
         run(['build/tools/sfu-gen', '-q', out])  # it names what of the libc it cannot describe
-    emulator = ABIS[abi][1] and ABIS[abi][1] + ['-L', LIBC[abi]]
-    result = log or run(emulator + [out])
+    result = log or run(beside_libc(abi) + [out])
     tests = ['test_signal'] + (['test_system_call'] if abi == 'i386' else [])
     right = ''.join([f'1..{len(tests)}\n'] + [f'ok {name}\n' for name in tests])
     return None if result == right else ' '.join(result.split())
@@ -383,7 +388,10 @@ def build_made(abi, how, sources, out, extra=()):
 
 def check_faults(abi, flags, log, out):
     """The traces of OUT, a program of test/faults.c that was built with FLAGS, as LOG says."""
+    by_qemu = abi == 'i386' and subprocess.run(ABIS[abi][1], check=False).returncode != 0
     for kind in FAULTS.get(abi, 'break illegal memory sent').split():
+        if by_qemu and kind in BEHIND:
+            continue
         for how in ['ucontext', 'hook'] + ['plain'] * (abi in ('s390x', 'i386')):
             result = log or run(ABIS[abi][1] + [out, kind, how])
             verdict(f'faults {kind} {how} {flags}', None if result == f'ok {kind}\n' else ' '.join(result.split()))

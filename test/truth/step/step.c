@@ -389,6 +389,18 @@ static bool own_cpu(const struct cpu *cpu)
 #endif
 }
 
+/* Lets the machine that OPTIONS name begin with PROGRAM: QEMU with one of 32 bits if this one's kernel runs none. */
+static bool start_machine(struct machine *m, const struct options *options, const char *program)
+{
+    m->backend = strcmp(options->emulator, "native") == 0 ? &native_backend : &rsp_backend;
+    if (m->backend->start(m, options->emulator, program))
+        return true;
+    if (m->backend != &native_backend || m->cpu->abi.id != SFU_I386)
+        return false;
+    m->backend = &rsp_backend;
+    return m->backend->start(m, "qemu-i386", program);
+}
+
 static bool open_run(struct run *run, const struct options *options, const char *program)
 {
     struct machine *m = &run->machine;
@@ -401,9 +413,8 @@ static bool open_run(struct run *run, const struct options *options, const char 
     }
     m->cpu = options->cpu;
     m->fd = m->pid = -1;
-    m->backend = strcmp(options->emulator, "native") == 0 ? &native_backend : &rsp_backend;
     m->blocks = calloc(MAX_BLOCKS, sizeof *m->blocks);
-    if (!m->backend->start(m, options->emulator, program)) {
+    if (!start_machine(m, options, program)) {
         run->failure = "cannot be started";
         return false;
     }
