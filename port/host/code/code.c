@@ -2235,6 +2235,17 @@ static void forget_seen(struct run *r)
     unit->refutes = r->is_mute = true;
 }
 
+/* No way leads to PLACE, although one was seen. More may be known later of what it calls, such as what that takes off
+ * the stack: then the unit is run again. */
+static void refute(struct run *r, const struct place *place)
+{
+    const struct code_unit *callee = place->fact.flow == CODE_CALL ? unit_called_by(r->code, &place->fact) : NULL;
+
+    r->refuted[place->pc - r->unit->start] = r->misled = true;
+    if (callee != NULL)
+        add_call(r->code, r->unit, callee);
+}
+
 /* Finds places to which no way leads although one was seen. Returns whether there are any more: the unit is read anew
  * without them. */
 static bool find_refuted(struct run *r)
@@ -2250,7 +2261,7 @@ static bool find_refuted(struct run *r)
         r->refuted = zeroed((size_t)(r->unit->end - r->unit->start), sizeof *r->refuted);
     for (i = 0; i < r->num_places; i++)
         if (is_doubtful(&r->places[i]) && (r->places[i].marks & IS_REAL) == 0)
-            r->refuted[r->places[i].pc - r->unit->start] = r->misled = true;
+            refute(r, &r->places[i]);
     if (r->misled && !r->unit->refutes)
         forget_seen(r);
     if (r->misled) {
