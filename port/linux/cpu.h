@@ -295,7 +295,7 @@ enum {
     CALL_TIMER_DELETE = 263,
     CALL_OPENAT = 295,
     CALL_TIMER_SETTIME = 409, /* timer_settime64, of Linux 5.1 */
-    SA_RESTORER_OURS = 1, /* without a vDSO, as in qemu-i386, there is no other */
+    SA_RESTORER_OURS = 1,     /* without a vDSO, as in qemu-i386, there is no other */
     UCONTEXT_OFFSET = 140,
     R_RELATIVE = 8,
     RED_ZONE = 0
