@@ -27,8 +27,8 @@ TOOLS_LIBRARY := $(TOOLS_IMAGE) $(addprefix port/host/tables/,cfi.c spans.c epil
 # What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,fact.c decoded.c modes.c x86_64.c aarch64.c s390x.c riscv.c arm.c index.c \
-    state.c units.c taken.c imports.c stacks.c trial.c code.c kinds.c vectors.c uncalled.c enter.c row_list.c verdict.c \
-    trust_ways.c trust_rows.c find_units.c begin.c rounds.c saved.c signal_code.c trust.c)
+    state.c units.c taken.c imports.c stacks.c trial.c code.c kinds.c vectors.c uncalled.c enter.c row_list.c \
+    verdict.c trust_ways.c trust_rows.c find_units.c begin.c rounds.c saved.c signal_code.c trust.c)
 ZYDIS ?= $(shell grep -ls ZydisDecoderDecodeInstruction /usr/include/Zydis/Decoder.h /usr/local/include/Zydis/Decoder.h)
 TOOLS_ZYDIS = $(if $(filter-out no,$(ZYDIS)),$(if $(STATIC),$(STATIC_ZYDIS),-lZydis))
 TOOLS_CODE_FLAGS = $(if $(TOOLS_ZYDIS),-DSFU_ZYDIS)

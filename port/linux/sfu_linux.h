@@ -83,8 +83,8 @@ __attribute__((noreturn)) void sfu_linux_exit(int status);
 
 /* Lets HANDLER(signal, siginfo, ucontext) handle SIGNAL. FLAGS: SA_SIGINFO (4), SA_ONSTACK (0x08000000), SA_NODEFER
  * (0x40000000), SA_RESTART (0x10000000), SA_RESTORER, if RESTORER is not NULL (0x04000000), or 0. RESTORER NULL: the
- * kernel's or, on x86_64 and for SA_SIGINFO on 32-bit x86, our own, because without a vDSO there is no other (FAULTS.md:
- * qemu-i386-return). Returns 0 or -errno. */
+ * kernel's or, on x86_64 and for SA_SIGINFO on 32-bit x86, our own, because without a vDSO there is no other
+ * (FAULTS.md: qemu-i386-return). Returns 0 or -errno. */
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void));
 
 /* Signal handlers with SA_ONSTACK run on the SIZE bytes at STACK from now on. Returns 0 or -errno. */

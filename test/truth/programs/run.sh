@@ -36,7 +36,10 @@ aarch64_be) # Debian has no libc for it, hence no dynamic linker
 s390x) run='qemu-s390x -cpu max -L /usr/s390x-linux-gnu' interpreter=/lib/ld64.so.1 ;;
 riscv64) run=qemu-riscv64 gcc='riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d' interpreter='' ;;
 riscv32) run=qemu-riscv32 gcc='riscv64-linux-gnu-gcc -march=rv32imac -mabi=ilp32' interpreter='' ;;
-i386) run=test/lib/run_m32.sh gcc='gcc -m32 -march=i686 -idirafter /usr/include/x86_64-linux-gnu' interpreter=/lib/ld-linux.so.2 ;;
+i386)
+    run=test/lib/run_m32.sh interpreter=/lib/ld-linux.so.2
+    gcc='gcc -m32 -march=i686 -idirafter /usr/include/x86_64-linux-gnu'
+    ;;
 *)
     echo "not ok programs: no ABI $abi"
     exit 1

@@ -1,0 +1,1 @@
+../../../print/sfu_entry.h
