@@ -23,8 +23,11 @@ try "the same bytes again" same
 # What kernels compile with that warn of more.
 more="-Wsign-conversion -Wswitch-default -Wmissing-declarations -Wundef"
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align $more -Werror"
-# Without its parts it is sfu.c, token by token: what the suite gates shows of that by each compiler holds.
-tokens() { gcc -std=c99 -E -P "$@" | tr -s ' \n' '\n' | grep .; }
+# Without its parts it is sfu.c, token by token: what the suite gates shows of that by each compiler holds. It may look
+# at the headers for types in another order.
+tokens() {
+    gcc -std=c99 -E -P -include stddef.h -include stdint.h -include stdbool.h "$@" | tr -s ' \n' '\n' | grep .
+}
 core_alone() {
     tokens -DSFU_NO_ARCH -DSFU_NO_PRINT -DSFU_NO_SYMBOLS $out/sfu_panic.c >$work/alone.i &&
         tokens -I. sfu.c >$work/core.i &&
