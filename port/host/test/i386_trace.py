@@ -131,8 +131,12 @@ def main():
     for qemu in QEMU:
         for paging in (0, 32, 36):
             test("%s, %s" % (qemu, {0: "no paging", 32: "two levels", 36: "PAE"}[paging]), machine, paging, qemu)
+    # The registers in the cores that qemu-i386 writes have the size of another CPU's: gdb cannot read them either.
+    is_native = subprocess.run(["test/lib/run_m32.sh"], check=False).returncode == 0
+    if not is_native:
+        print("# this machine's kernel runs no programs of 32 bits: no core of one is looked at")
     for flags in ([], ["-DINFO"], ["-static"], ["-static", "-DINFO"], ["-DINT3"], ["-DINT3", "-DINFO"],
-                  ["-no-pie", "-fno-ipa-cp", "-DPLAIN"]):
+                  ["-no-pie", "-fno-ipa-cp", "-DPLAIN"]) if is_native else ():
         test("a process %s" % " ".join(flags), process, *flags)
     finish()
 
