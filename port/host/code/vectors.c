@@ -340,16 +340,19 @@ static void note_of_table(struct code *code, uint64_t to, uint64_t by)
         note_vector(code, GATE, to, by);
 }
 
-/* Notes the functions whose addresses are in the object of data that ADDR is in or, without a symbol, in words around
- * ADDR: at least two of them, with no more than MOST_BETWEEN other words from one to the next. */
+/* Notes the functions whose addresses are in the object of data that ADDR is at the start or end of, or at the other
+ * members of its first element; or, without a symbol, in words around ADDR: at least two of them, with no more than
+ * MOST_BETWEEN other words from one to the next. */
 static void note_table(struct code *code, struct objects *objects, uint64_t addr, uint64_t by)
 {
-    enum { MOST = 1024, MOST_BETWEEN = 4 };
+    enum { MOST = 1024, MOST_BETWEEN = 4, AT_START = 4 };
     const struct object *object = find_object(objects, addr);
     const unsigned word = code->cpu->word;
     uint64_t at = object != NULL ? object->addr : addr, first = 0;
     unsigned i, between = 0;
 
+    if (object != NULL && addr - object->addr > AT_START * word && addr - object->addr < object->size)
+        return;
     for (i = 0; i < MOST && object == NULL && objects->left > 0 && code_at(code, at - word) != 0; i++) {
         at -= word;
         objects->left--;
@@ -382,7 +385,7 @@ static bool is_in_data(const struct code *code, uint64_t addr)
 }
 
 /* Notes the tables that instructions of UNIT up to LAST_AT have the addresses of: as numbers of 32 bits, or counted
- * from the PC. The end of a loop follows on what it calls. */
+ * from the PC, behind a ModRM byte that says so. The end of a loop follows on what it calls. */
 static void note_tables(struct code *code, struct objects *objects, const struct code_unit *unit, uint64_t last_at)
 {
     enum { LOOP_END = 16 };
@@ -394,9 +397,9 @@ static void note_tables(struct code *code, struct objects *objects, const struct
     for (i = 0; p != NULL && i + 4 <= size; i++) {
         const int64_t number = (int32_t)(uint32_t)load_number(p + i, 4, false);
         const uint64_t addrs[2] = {is_i386(code) ? (uint32_t)number : (uint64_t)number,
-                                   is_i386(code) ? 0 : unit->start + i + 4 + (uint64_t)number};
+                                   i > 0 && (p[i - 1] & 0xc7) == 5 ? unit->start + i + 4 + (uint64_t)number : 0};
 
-        for (k = 0; k < 2; k++)
+        for (k = 0; k < (is_i386(code) ? 1u : 2u); k++)
             if (addrs[k] % 4 == 0 && addrs[k] != last[k] && is_in_data(code, addrs[k])) {
                 note_table(code, objects, addrs[k], unit->start + i);
                 last[k] = addrs[k];
