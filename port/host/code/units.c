@@ -361,14 +361,14 @@ static bool is_data(const struct code *code, uint64_t addr)
     return code->cpu->data_end != NULL && code->cpu->data_end(code->decoder, addr) != 0;
 }
 
-/* Whether FACT calls where STATE, in front of it, has the function return to: a caller, in the place of a return (ARM:
- * `blx lr`). */
+/* Whether FACT calls where STATE, in front of it, has the function return to, by the link register: a caller, in the
+ * place of a return (ARM: `blx lr`). Another register may have got the word from the stack of another thread (clone). */
 static bool calls_back(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_op *op = fact->num == 1 ? &fact->op[0] : NULL;
 
     return cpu->link && fact->flow == CODE_CALL && fact->target == 0 && fact->link == 0 && fact->condition == 0 &&
-           op != NULL && op->what == CODE_SET && op->reg == CODE_TARGET && op->base < CODE_REAL && op->k == 0 &&
+           op != NULL && op->what == CODE_SET && op->reg == CODE_TARGET && op->base == cpu->ra && op->k == 0 &&
            state_same_value(&state->reg[op->base], &state_way_back);
 }
 
