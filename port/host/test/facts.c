@@ -71,13 +71,14 @@ static uint8_t one_of(const uint8_t *list, size_t num)
 
 /* ---- make ------------------------------------------------------------------------------------------------------ */
 
-/* Whether CODE, of x86_64, is not to be executed: it calls the kernel, which may also do it for the CPU (sgdt), or
- * takes away what the program that executes it needs (segments, single steps, protection keys). */
+/* Whether CODE, of x86_64, is not to be executed: it calls the kernel, which may also do it for the CPU (sgdt), as a
+ * hypervisor does, of which some forget the single step (cpuid), or takes away what the program that executes it needs
+ * (segments, single steps, protection keys). */
 static bool is_left_out_x86_64(const uint8_t *code)
 {
     static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65};
     static const uint8_t ones[] = {0x8e, 0x9d, 0xca, 0xcb, 0xcd, 0xcf};
-    static const uint8_t twos[] = {0x00, 0x01, 0x05, 0x07, 0x34, 0x35, 0xa1, 0xa9, 0xb2, 0xb4, 0xb5};
+    static const uint8_t twos[] = {0x00, 0x01, 0x05, 0x07, 0x34, 0x35, 0xa1, 0xa2, 0xa9, 0xb2, 0xb4, 0xb5};
     const uint8_t *end = code + 14;
 
     while (code < end && (memchr(prefixes, *code, sizeof prefixes) != NULL || (*code & 0xf0) == 0x40))
@@ -88,16 +89,18 @@ static bool is_left_out_x86_64(const uint8_t *code)
     return memchr(twos, code[1], sizeof twos) != NULL || (code[1] == 0xae && (code[2] >> 3 & 7) == 5);
 }
 
-/* The same for i386, where segments have more instructions. */
+/* The same for i386, where segments have more instructions. FAULTS.md: qemu-ret */
 static bool is_left_out_i386(const uint8_t *code)
 {
     static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65};
     static const uint8_t ones[] = {0x07, 0x17, 0x1f, 0x8e, 0x9a, 0x9d, 0xca, 0xcb, 0xcd, 0xcf, 0xea};
-    static const uint8_t twos[] = {0x00, 0x01, 0x05, 0x07, 0x34, 0x35, 0xa1, 0xa9, 0xb2, 0xb4, 0xb5};
+    static const uint8_t twos[] = {0x00, 0x01, 0x05, 0x07, 0x34, 0x35, 0xa1, 0xa2, 0xa9, 0xb2, 0xb4, 0xb5};
     const uint8_t *end = code + 14;
 
     while (code < end && memchr(prefixes, *code, sizeof prefixes) != NULL)
         code++;
+    if (*code == 0xc2 && code[2] >= 0x80)
+        return true;
     if (*code == 0xc4 || *code == 0xc5) /* les, lds */
         return code[1] < 0xc0;
     if (*code != 0x0f)
