@@ -2013,16 +2013,17 @@ CALLS_BACK = """.syntax unified
 .type other, %%function\nother: push {r4, lr}\nbl leaf\npop {r4, r12}\nblx r12\n.size other, . - other
 .type calls, %%function\ncalls: push {r4, lr}\nmov lr, r0\nblx lr\npop {r4, pc}\n.size calls, . - calls
 """
-CALLED_BACK = { # by lines: SP's distance from the CFA, and where RA is
+CALLED_BACK = { # by lines: SP's distance from the CFA, and where RA is, or nothing
     "leaf": (("r13+0", "r14+0"),) * 2,
     "frame": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+0", "r14+0")),
-    "other": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+0", "r12+0")),
+    # So clone's child calls a function, with a word of its own stack.
+    "other": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ()),
     "calls": (("r13+0", "r14+0"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]"), ("r13+8", "[cfa-4]")),
 }
 
 
 def calls_back(code):
-    """A call of where the function returns to is a return; one of what LR has got otherwise is a call."""
+    """A call of where the function returns to is a return, if LR has it; one of what LR has got otherwise is a call."""
     image = "%s/calls-back-%s" % (WORK, code)
     write(image + ".S", (CALLS_BACK % code).encode())
     run("arm-none-eabi-gcc", "-march=armv7-a", "-nostdlib", "-Wl,-Ttext=0x8000", image + ".S", "-o", image)
@@ -2032,9 +2033,9 @@ def calls_back(code):
         start = at[name] & ~1
         places = [int(pc, 16) for pc in re.findall(
             r"(?m)^ *([0-9a-f]+):\t", run("arm-none-eabi-objdump", "-d", image)[0]) if int(pc, 16) >= start]
-        for pc, (cfa, ra) in zip(places, lines):
+        for pc, expected in zip(places, lines):
             row = run(OUT + "/rows", image + ".tables", hex(pc), hex(pc + 1))[0].split()[2:]
-            must(row[:2] == [cfa, ra], "%s at 0x%x: %s: %s" % (name, pc, row, said))
+            must(row[:2] == list(expected), "%s at 0x%x: %s: %s" % (name, pc, row, said))
 
 
 ARM_VECTORS = r"""
