@@ -965,19 +965,12 @@ static bool begins_jumps(const struct run *r, uint64_t addr, bool is_bound)
     return false;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Leaves each target in JUMPS once. Large tables lead to the default case nearly everywhere. */
 static void drop_twins(struct jumps *jumps)
 {
     size_t i, num = 0;
 
-    put_in_order(jumps->targets, jumps->num, sizeof *jumps->targets, by_number);
+    put_in_order(jumps->targets, jumps->num, sizeof *jumps->targets, by_first_number);
     for (i = 0; i < jumps->num; i++)
         if (num == 0 || jumps->targets[i] != jumps->targets[num - 1])
             jumps->targets[num++] = jumps->targets[i];

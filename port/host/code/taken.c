@@ -110,30 +110,16 @@ static void read_unit(struct code *code, const struct code_unit *unit)
     }
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 bool code_takes(struct code *code, uint64_t addr)
 {
-    size_t i, low = 0, high;
+    size_t i, below;
 
     if (!code->taken_known) {
         code->taken_known = true;
         for (i = 0; i < code->num_units; i++)
             read_unit(code, &code->units[i]);
-        put_in_order(code->taken, code->num_taken, sizeof *code->taken, by_address);
+        put_in_order(code->taken, code->num_taken, sizeof *code->taken, by_first_number);
     }
-    for (high = code->num_taken; low < high;) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (code->taken[middle] < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < code->num_taken && code->taken[low] == addr;
+    below = count_up_to(code->taken, code->num_taken, sizeof *code->taken, 0, addr);
+    return below > 0 && code->taken[below - 1] == addr;
 }

@@ -256,13 +256,6 @@ static void note_object(void *ctx, const GElf_Sym *sym, const char *name)
     objects->list[objects->num++] = (struct object){sym->st_value, sym->st_size};
 }
 
-static int by_addr(const void *a, const void *b)
-{
-    const struct object *x = a, *y = b;
-
-    return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
 /* The object that ADDR is in, or ends: clang counts up to the end of a table. */
 static const struct object *find_object(const struct objects *objects, uint64_t addr)
 {
@@ -276,39 +269,67 @@ static const struct object *find_object(const struct objects *objects, uint64_t 
 /* How far a unit is from the code that puts an address, which it does not know, into a gate: in calls, + 1; or 0. */
 enum { FILLS = 1, FILLS_LAST = 3 };
 
-/* Where the last shift of UNIT by 16 bits ends, if on x86_64 it has one by 32, too, as code has that puts an address
- * into a gate; or 0. */
-static uint64_t fills_gate(const struct code *code, const struct code_unit *unit)
+/* How far the jump at P, where SIZE bytes of code are, leads from its own end, *LENGTH bytes behind P; 0: it is none. */
+static int64_t jump_at(const uint8_t *p, uint64_t size, unsigned *length)
+{
+    const unsigned opcode = p[0] == 0x0f ? 2 : 1;
+
+    *length = opcode + 1;
+    if (size >= *length && (p[0] >> 4 == 7 || p[0] == 0xeb || (p[0] & 0xfc) == 0xe0))
+        return (int8_t)p[1];
+    *length = opcode + 4;
+    if (size >= *length && (p[0] == 0xe9 || (p[0] == 0x0f && p[1] >> 4 == 8)))
+        return (int32_t)(uint32_t)load_number(p + opcode, 4, false);
+    return 0;
+}
+
+/* Whether a jump in code of SIZE bytes at P leads from behind END, an offset, back over what ends there, as at the end
+ * of a loop. */
+static bool is_in_loop(const uint8_t *p, uint64_t size, uint64_t end)
+{
+    enum { TAIL = 96 };
+    const uint64_t last = size - end > TAIL ? end + TAIL : size;
+    bool found = false;
+    uint64_t i;
+
+    for (i = end; i < last && !found; i++) {
+        unsigned length;
+        const int64_t by = jump_at(p + i, size - i, &length), to = (int64_t)(i + length) + by;
+
+        found = by < 0 && to >= 0 && (uint64_t)to < end;
+    }
+    return found;
+}
+
+/* Whether the code of UNIT shifts an address by 16 bits, and on x86_64 by 32, too, as code does that puts it into a
+ * gate. *LOOP_END is the offset behind the last such shift by 16 that is in a loop, or 0. */
+static bool fills_gate(const struct code *code, const struct code_unit *unit, uint64_t *loop_end)
 {
     const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
     const uint64_t size = p != NULL ? unit->end - unit->start : 0;
-    bool high = is_i386(code);
-    uint64_t i, last = 0;
+    bool low = false, high = is_i386(code);
+    uint64_t i;
 
+    *loop_end = 0;
     for (i = 0; i + 3 <= size; i++)
         if (p[i] == 0xc1 && p[i + 1] >> 6 == 3 && (p[i + 1] >> 3 & 5) == 5) { /* shr or sar of a register */
             high |= p[i + 2] == 32;
-            last = p[i + 2] == 16 ? unit->start + i + 3 : last;
+            low |= p[i + 2] == 16;
+            if (p[i + 2] == 16 && is_in_loop(p, size, i + 3))
+                *loop_end = i + 3;
         }
-    return high ? last : 0;
+    return low && high;
 }
 
-/* Where the last call or jump in UNIT to one that is NEAR, by its number among FAR, ends; or 0. */
-static uint64_t last_call(const struct code *code, const struct code_unit *unit, const uint8_t *far, uint8_t near)
+/* The unit that the call, or the jump in the place of one, at offset I of UNIT's code at P goes to; or NULL. */
+static const struct code_unit *called_at(const struct code *code, const struct code_unit *unit, const uint8_t *p,
+                                         uint64_t i)
 {
-    const uint64_t size = unit->end - unit->start;
-    const uint8_t *p = image_instructions(code->image, unit->start, size);
-    uint64_t i, last = 0;
+    const int64_t by = (int32_t)(uint32_t)load_number(p + i + 1, 4, false);
+    const uint64_t to = unit->start + i + 5 + (uint64_t)by;
+    const struct code_unit *callee = p[i] == 0xe8 || p[i] == 0xe9 ? code_unit_at(code, to) : NULL;
 
-    for (i = 0; p != NULL && i + 5 <= size; i++) {
-        const uint64_t next = unit->start + i + 5,
-                       to = next + (uint64_t)(int64_t)(int32_t)(uint32_t)load_number(p + i + 1, 4, false);
-        const struct code_unit *unit_to = p[i] == 0xe8 || p[i] == 0xe9 ? code_unit_at(code, to) : NULL;
-
-        if (unit_to != NULL && unit_to->start == to && far[unit_to - code->units] == near)
-            last = next;
-    }
-    return last;
+    return callee != NULL && callee->start == to ? callee : NULL;
 }
 
 /* Marks in FAR the units that call those that are NEAR. */
@@ -384,26 +405,60 @@ static bool is_in_data(const struct code *code, uint64_t addr)
            image_code(image, addr) == NULL;
 }
 
-/* Notes the tables that instructions of UNIT up to LAST_AT have the addresses of: as numbers of 32 bits, or counted
- * from the PC, behind a ModRM byte that says so. The end of a loop follows on what it calls. */
-static void note_tables(struct code *code, struct objects *objects, const struct code_unit *unit, uint64_t last_at)
+/* Notes the tables whose addresses the instruction has that ends with the 4 bytes at offset I of UNIT's code at P: as a
+ * number of 32 bits or, behind a ModRM byte that says so, counted from the PC. */
+static void note_tables_at(struct code *code, struct objects *objects, const struct code_unit *unit,
+                           const uint8_t *p, uint64_t i)
 {
-    enum { LOOP_END = 16 };
-    const uint64_t end = last_at + LOOP_END < unit->end ? last_at + LOOP_END : unit->end, size = end - unit->start;
-    const uint8_t *p = image_instructions(code->image, unit->start, size);
-    uint64_t i, last[2] = {0, 0};
-    unsigned k;
+    const int64_t number = (int32_t)(uint32_t)load_number(p + i, 4, false);
+    const uint64_t by = unit->start + i, addr = is_i386(code) ? (uint32_t)number : (uint64_t)number;
 
-    for (i = 0; p != NULL && i + 4 <= size; i++) {
-        const int64_t number = (int32_t)(uint32_t)load_number(p + i, 4, false);
-        const uint64_t addrs[2] = {is_i386(code) ? (uint32_t)number : (uint64_t)number,
-                                   i > 0 && (p[i - 1] & 0xc7) == 5 ? unit->start + i + 4 + (uint64_t)number : 0};
+    if (addr % 4 == 0 && is_in_data(code, addr))
+        note_table(code, objects, addr, by);
+    if (is_i386(code) || i == 0 || (p[i - 1] & 0xc7) != 5)
+        return;
+    if ((by + 4 + (uint64_t)number) % 4 == 0 && is_in_data(code, by + 4 + (uint64_t)number))
+        note_table(code, objects, by + 4 + (uint64_t)number, by);
+}
 
-        for (k = 0; k < (is_i386(code) ? 1u : 2u); k++)
-            if (addrs[k] % 4 == 0 && addrs[k] != last[k] && is_in_data(code, addrs[k])) {
-                note_table(code, objects, addrs[k], unit->start + i);
-                last[k] = addrs[k];
-            }
+/* The offset behind the last place in UNIT's code, of SIZE bytes at P, where a loop fills gates itself or calls what is
+ * NEAR, by its number among FAR; or 0. */
+static uint64_t find_loop_end(const struct code *code, const struct code_unit *unit, const uint8_t *p,
+                              uint64_t size, const uint8_t *far, uint8_t near)
+{
+    uint64_t i, end = 0;
+
+    if (near == 0)
+        (void)fills_gate(code, unit, &end);
+    for (i = 0; near != 0 && i + 5 <= size; i++) {
+        const struct code_unit *callee = called_at(code, unit, p, i);
+
+        if (callee != NULL && far[callee - code->units] == near && is_in_loop(p, size, i + 5))
+            end = i + 5;
+    }
+    return end;
+}
+
+/* Notes the tables that UNIT goes through in a loop that fills gates, or hands to what does: its next call is one of
+ * that. */
+static void note_tables(struct code *code, struct objects *objects, const uint8_t *far,
+                        const struct code_unit *unit)
+{
+    enum { COMPARES = 16 }; /* behind what the loop is for: with the end of the table */
+    const uint8_t *p = image_instructions(code->image, unit->start, unit->end - unit->start);
+    const uint64_t size = p != NULL ? unit->end - unit->start : 0;
+    const uint8_t near = (uint8_t)(far[unit - code->units] - 1);
+    const uint64_t loop_end = find_loop_end(code, unit, p, size, far, near);
+    bool hands = false;
+    uint64_t i;
+
+    for (i = size; i-- > 0;) {
+        const struct code_unit *callee = i + 5 <= size ? called_at(code, unit, p, i) : NULL;
+
+        if (callee != NULL)
+            hands = near != 0 && far[callee - code->units] == near;
+        if (i + 4 <= size && (hands || (loop_end != 0 && i < loop_end + COMPARES)))
+            note_tables_at(code, objects, unit, p, i);
     }
 }
 
@@ -411,26 +466,19 @@ static void note_tables(struct code *code, struct objects *objects, const struct
 static void find_tables_of_gates(struct code *code)
 {
     struct objects objects = {NULL, 0, 1u << 18};
-    uint8_t *far, near;
-    uint64_t last;
+    uint8_t *far = zeroed(code->num_units, sizeof *far), near;
+    uint64_t loop_end;
     size_t i;
 
-    far = zeroed(code->num_units, sizeof *far);
     for (i = 0; i < code->num_units; i++)
-        far[i] = fills_gate(code, &code->units[i]) != 0 ? FILLS : 0;
+        far[i] = fills_gate(code, &code->units[i], &loop_end) ? FILLS : 0;
     for (near = FILLS; near < FILLS_LAST; near++)
         mark_callers(code, far, near);
     image_each_symbol(code->image, SHT_SYMTAB, note_object, &objects);
-    put_in_order(objects.list, objects.num, sizeof *objects.list, by_addr);
-    for (i = 0; i < code->num_units; i++) {
-        const struct code_unit *unit = &code->units[i];
-
-        last = far[i] == 0       ? 0
-               : far[i] == FILLS ? fills_gate(code, unit)
-                                 : last_call(code, unit, far, (uint8_t)(far[i] - 1));
-        if (last != 0)
-            note_tables(code, &objects, unit, last);
-    }
+    put_in_order(objects.list, objects.num, sizeof *objects.list, by_first_number);
+    for (i = 0; i < code->num_units; i++)
+        if (far[i] != 0)
+            note_tables(code, &objects, far, &code->units[i]);
     free(objects.list);
     free(far);
 }
@@ -446,6 +494,7 @@ static uint64_t arm_jump(struct code *code, uint64_t addr)
                    high = word >> 16;
     const uint32_t sign = low >> 10 & 1, j1 = ~(high >> 13 ^ sign) & 1, j2 = ~(high >> 11 ^ sign) & 1;
     const uint32_t far = sign << 24 | j1 << 23 | j2 << 22 | (low & 1023) << 12 | (high & 2047) << 1;
+    const uint64_t pc = (addr + 4) & ~(uint64_t)3; /* of T32 */
     uint64_t from = 0;
 
     if (word >> 24 == 0xea) /* b */
@@ -453,9 +502,9 @@ static uint64_t arm_jump(struct code *code, uint64_t addr)
     if ((low & 0xf800) == 0xf000 && (high & 0xd000) == 0x9000) /* b.w */
         return (uint32_t)(addr + 4 + (far ^ 1u << 24) - (1u << 24));
     if ((word & 0xff7ff000) == 0xe51ff000) /* ldr pc, [pc, #...] */
-        from = addr + 8 + ((word >> 23 & 1) != 0 ? word & 4095 : 0u - (uint64_t)(word & 4095));
+        from = (word >> 23 & 1) != 0 ? addr + 8 + (word & 4095) : addr + 8 - (word & 4095);
     else if ((low & 0xff7f) == 0xf85f && high >> 12 == 15) /* ldr.w pc, [pc, #...] */
-        from = ((addr + 4) & ~(uint64_t)3) + ((low >> 7 & 1) != 0 ? high & 4095 : 0u - (uint64_t)(high & 4095));
+        from = (low >> 7 & 1) != 0 ? pc + (high & 4095) : pc - (high & 4095);
     p = from != 0 ? image_instructions(code->image, from, 4) : NULL;
     return p != NULL ? (uint32_t)load_number(p, 4, code->image->big) & ~(uint32_t)1 : 0;
 }

@@ -86,6 +86,13 @@ void put_in_order(void *list, size_t count, size_t size, int (*compare)(const vo
         qsort(list, count, size, compare);
 }
 
+int by_first_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
 /* P, if there was memory for it. */
 static void *got(void *p)
 {

@@ -23,6 +23,8 @@ size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, u
 
 /* Sorts the COUNT elements of SIZE bytes at LIST, if they are not sorted yet: most are. */
 void put_in_order(void *list, size_t count, size_t size, int (*compare)(const void *, const void *));
+/* For that: of elements that begin with a number of 64 bits. */
+int by_first_number(const void *a, const void *b);
 
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);

@@ -1963,6 +1963,8 @@ struct exception { unsigned char n, type; void (*f)(void); };
 static const struct exception exceptions[] = {
     {14, 0x8e, page_fault}, {8, 0x8e, double_fault}, {9, 0x8e, stub_too}};
 void (*threads[])(void) = {thread, idle};
+void (*volatile created)(void);
+__attribute__((noinline)) void create(void (*f)(void)) { created = f; }
 void fill(void) {
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) set_gate(i, (unsigned long)table[i], 0x8e);
 }
@@ -1971,6 +1973,7 @@ void fill_from(const struct exception *e, int num) {
 }
 void _start(void) {
     struct { unsigned short limit; void *base; } __attribute__((packed)) idtr = {sizeof idt - 1, idt};
+    for (unsigned i = 0; i < 2; i++) create(threads[i]);
     fill(); fill_from(exceptions, sizeof exceptions / sizeof *exceptions);
     __asm__ volatile("lidt %0" : : "m"(idtr));
     for (unsigned i = 0; ; i++) threads[i & 1]();
