@@ -362,7 +362,7 @@ static bool is_data(const struct code *code, uint64_t addr)
 }
 
 /* Whether FACT calls where STATE, in front of it, has the function return to, by the link register: a caller, in the
- * place of a return (ARM: `blx lr`). Another register may have got the word from the stack of another thread (clone). */
+ * place of a return (ARM: `blx lr`). Another register may have a word of another thread's stack (clone). */
 static bool calls_back(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
 {
     const struct code_op *op = fact->num == 1 ? &fact->op[0] : NULL;

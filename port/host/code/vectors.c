@@ -269,7 +269,7 @@ static const struct object *find_object(const struct objects *objects, uint64_t 
 /* How far a unit is from the code that puts an address, which it does not know, into a gate: in calls, + 1; or 0. */
 enum { FILLS = 1, FILLS_LAST = 3 };
 
-/* How far the jump at P, where SIZE bytes of code are, leads from its own end, *LENGTH bytes behind P; 0: it is none. */
+/* How far the jump at P, where SIZE bytes of code are, leads from its own end, *LENGTH bytes behind P; 0: no jump. */
 static int64_t jump_at(const uint8_t *p, uint64_t size, unsigned *length)
 {
     const unsigned opcode = p[0] == 0x0f ? 2 : 1;

@@ -17,7 +17,8 @@ from host import OUT, finish, must, read, run, test, write
 WORK = OUT + "/work/facts"
 TEXT = "port/host/test/facts.txt"
 # Vectors have 16 bytes: SVE's smallest, and RISC-V's by default.
-QEMU = {"x86_64": [], "i386": ["test/lib/run_m32.sh"], "aarch64": ["qemu-aarch64", "-cpu", "max,sve-default-vector-length=16"],
+QEMU = {"x86_64": [], "i386": ["test/lib/run_m32.sh"],
+        "aarch64": ["qemu-aarch64", "-cpu", "max,sve-default-vector-length=16"],
         "s390x": ["qemu-s390x", "-cpu", "max"],
         "riscv64": ["qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0"],
         "riscv32": ["qemu-riscv32", "-cpu", "rv32,v=true,vext_spec=v1.0"],
